@@ -38,6 +38,7 @@ const
                        .of_element = 0.84,
                        .of_pushed = 9.5,
                        .instructions_per_us = 6e5},
+        .merge = {.bytes_per_us = 4e6},
         .radik =
             {.bytes_per_us = 4.4e6, .call_us = 17.5, .pass_us = 3.2, .reads = 2.56, .chosen_per_us = 2.5e5},
         /* Not fitted yet. */

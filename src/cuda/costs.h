@@ -54,6 +54,9 @@ struct cuda_costs {
     } gridselect;
     struct {
         double bytes_per_us;
+    } merge;
+    struct {
+        double bytes_per_us;
         double call_us, pass_us; /* besides reading: once, and for each launch of a pass */
         double reads;            /* how often the rows are read */
         double chosen_per_us;    /* results that are written */

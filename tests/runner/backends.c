@@ -19,7 +19,7 @@ static const backend backends[] = {
      {
 #include "methods_cuda.def"
      },
-     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_route,
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_route, &run_merge,
       &run_approximate, &run_approximate_where}},
 };
 

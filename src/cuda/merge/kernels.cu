@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of merge for elements of KEY_BITS bits. docs/merge.md tells the whole. */
+#include "kernels.h"
+
+#include "../instance.cuh"
+#include "rank.cuh"
+#include "select.cuh"
+#include "sort.cuh"
+
+static uint32_t sort_bytes(uint32_t entries) {
+    return shared_bytes_of(carve_merge_sort, entries);
+}
+
+static int launch_sort(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries) {
+    return launch("merge_sort", grid, sort_bytes(entries), merge_sort<element_t>, args);
+}
+
+static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_rank), merge_rank_lists<element_t>,
+                  args);
+}
+
+static int launch_finish(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_finish", grid, 0, merge_finish<element_t>, args);
+}
+
+static int launch_select(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_select", grid, shared_bytes_of(carve_merge_select), merge_select<element_t>, args);
+}
+
+static int prepare(uint32_t shared_bytes_max) {
+    int error = simt_prepare(merge_sort<element_t>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_rank_lists<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(merge_finish<element_t>, 0);
+    return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
+}
+
+extern "C" const struct merge_kernels INSTANCE = {prepare,     sort_bytes,    launch_sort,
+                                                  launch_rank, launch_finish, launch_select};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of merge are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_MERGE_KERNELS_H
+#define TOPK_SRC_CUDA_MERGE_KERNELS_H
+
+#include "../grid.h"
+#include "../rows.h"
+#include "sizes.h"
+
+/* Digits of a candidate, the most significant first: those of its key, then those of its index. A step counts
+ * the next digit of all candidates whose digits so far are those of (key, inverse), where the inverse of an
+ * index is the greater the lower the index. The last step lists what is at or above (key, inverse). */
+struct merge_step {
+    uint32_t digit;      /* the next one, from 0 on; that of MERGE_STEPS: the last step */
+    uint32_t is_invalid; /* in the last step: the row has an index that is not allowed */
+    uint64_t key, inverse;
+    uint64_t need;    /* results among the candidates of this step */
+    uint64_t results; /* of the row; known once the first digit has been counted */
+};
+
+/* A row that blocks select from together. */
+struct merge_state {
+    /* From here on zero when a call begins. */
+    uint64_t taken[MERGE_STEPS + 1]; /* tiles of each step that blocks have taken */
+    uint64_t done[MERGE_STEPS + 1];  /* and done */
+    uint64_t listed;                 /* results that have slots */
+    uint64_t bins[1 << MERGE_DIGIT_BITS];
+    uint32_t step; /* the latest one that blocks may begin */
+    uint32_t is_invalid;
+    /* Written before `step` says that they are there. */
+    struct merge_step steps[MERGE_STEPS + 1];
+};
+
+/* Results on their way, each in the slot of an output, k_max to a row: runs of sorted ones. */
+struct merge_runs {
+    void *values;  /* elements */
+    void *indices; /* as the input's */
+    int64_t *at;   /* elements of the input */
+};
+
+/* A launch finds the constant cache cold: what every kernel reads first lies side by side. */
+struct merge_args {
+    struct row_args rows; /* length_max: of a list. payload: the candidates' indices */
+    int64_t lists, list_stride;
+    uint64_t candidates; /* of a row: lists x length_max */
+    const void *payload;
+    void *out_payload;
+    uint32_t payload_bytes;
+    bool by_position;   /* else best first, where there is an order */
+    bool has_successor; /* a launch of the same call follows */
+    bool is_alone;      /* one block selects from a row */
+    bool is_last;       /* what is sorted are results; else runs, in `to` */
+    /* Of a selection. */
+    struct merge_state *states; /* a row each */
+    int64_t *listed;            /* elements of the input, in any order, k_max to a row; NULL: results */
+    int64_t *counts;            /* of a row's results */
+    /* Of sorting. */
+    struct merge_runs from, to; /* from.values is NULL: the input's lists */
+    int64_t run;                /* slots of a run of `from` */
+    uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
+    uint32_t *invalid;          /* a word for each of these, in turn: whether it found the row invalid */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of one element width. */
+struct merge_kernels {
+    int (*prepare)(uint32_t shared_bytes_max);
+    /* Shared memory that a block takes to sort so many entries. */
+    uint32_t (*sort_bytes)(uint32_t entries);
+    /* Sorts, in a block of grid->threads: the candidates of each row, and writes its results; or if there is
+     * a list of results, each of its runs. `entries`: in a block, at most. */
+    int (*sort)(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries);
+    /* Merges the lists of each row, or runs. */
+    int (*rank)(const struct launch_grid *grid, const struct merge_args *args);
+    /* Makes results of the rows that blocks found invalid. */
+    int (*finish)(const struct launch_grid *grid, const struct merge_args *args);
+    /* Selects from each row, in any order. */
+    int (*select)(const struct launch_grid *grid, const struct merge_args *args);
+};
+
+extern const struct merge_kernels topk_cuda_merge_kernels_8, topk_cuda_merge_kernels_16,
+    topk_cuda_merge_kernels_32, topk_cuda_merge_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
+ * problem.
+ *
+ *   few candidates   one block sorts those of a row
+ *   sorted lists     blocks rank candidates (rank.cuh); another launch follows if several share a row
+ *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
+ *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
+#include "../methods.h"
+
+#include "../../reached.h"
+#include "../../workspace.h"
+#include "../leaf.h"
+#include "kernels.h"
+
+static const struct merge_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_merge_kernels_8, &topk_cuda_merge_kernels_16, &topk_cuda_merge_kernels_32,
+    &topk_cuda_merge_kernels_64};
+
+/* Blocks of MERGE_THREADS that a multiprocessor holds. */
+enum { BLOCKS_PER_SM = 2048 / 512, RANK_BLOCKS_PER_SM = 2 };
+
+/* What is decided, once. */
+struct shape {
+    const struct merge_kernels *kernels;
+    bool has_order;  /* results are not in any order */
+    int64_t merges;  /* of runs, one after the other */
+    int64_t states;  /* rows that blocks select from together; 0: each has one block */
+    size_t elements; /* rows x k_max */
+    size_t rows;
+    size_t element_bytes, index_bytes;
+};
+
+struct layout {
+    struct merge_state *states;
+    int64_t *listed, *counts;
+    struct merge_runs runs[2];
+    uint32_t *invalid;
+};
+
+static struct merge_runs take_runs(struct arena *arena, const struct shape *s) {
+    struct merge_runs runs;
+    runs.values = arena_take(arena, s->elements, s->element_bytes);
+    runs.indices = arena_take(arena, s->elements, s->index_bytes);
+    runs.at = arena_take(arena, s->elements, sizeof *runs.at);
+    return runs;
+}
+
+static struct layout lay_out(struct arena *arena, const struct shape *s) {
+    struct layout l = {.listed = NULL};
+    l.states = arena_take(arena, (size_t)s->states, sizeof *l.states);
+    l.invalid = arena_take(arena, MERGE_RANK_BLOCKS, sizeof *l.invalid);
+    if (s->has_order) {
+        l.counts = arena_take(arena, s->rows, sizeof *l.counts);
+        l.listed = arena_take(arena, s->elements, sizeof *l.listed);
+    }
+    for (int i = 0; i < 2 && i < s->merges; i++) {
+        l.runs[i] = take_runs(arena, s);
+    }
+    return l;
+}
+
+/* How often MERGE_RUNS runs become one until there is one. */
+static int64_t merges_of(int64_t results) {
+    int64_t runs = divide_up(results, MERGE_RUN), merges = 0;
+    for (; runs > 1; merges++) {
+        runs = divide_up(runs, MERGE_RUNS);
+    }
+    return merges;
+}
+
+/* A model, not a fit: only this method merges. It knows nothing of how many lists there will be. */
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    struct shape *s = topk_room_take(room, sizeof *s);
+    struct arena arena = arena_over(NULL);
+    *s = (struct shape){.kernels = kernels[width_of(plan)],
+                        .has_order = p->order != TOPK_ORDER_ANY,
+                        .states = p->rows <= MERGE_SHARED_ROWS ? p->rows : 0,
+                        .elements = plan->output_elements,
+                        .rows = (size_t)p->rows,
+                        .element_bytes = plan->element_bytes,
+                        .index_bytes = plan->index_bytes};
+    s->merges = s->has_order ? merges_of(p->k_max) : 0;
+    (void)lay_out(&arena, s);
+    decision->launches = (int)greatest(2, s->has_order ? 2 + s->merges : 1);
+    decision->workspace_bytes = arena_bytes(&arena);
+    decision->cost_us =
+        2 * topk_cuda_costs.launch_us +
+        move_us(context, (double)plan->input_elements * (double)(plan->element_bytes + plan->index_bytes),
+                topk_cuda_costs.merge.bytes_per_us);
+    decision->own = s;
+}
+
+/* ---- Running ---- */
+
+/* Launches of a call, one after the other. */
+struct launches {
+    const struct call *call;
+    const struct shape *shape;
+    struct merge_args args;
+    bool dependent; /* the next launch may be: the one before it is ours */
+};
+
+static struct launch_grid grid_for(struct launches *l, int64_t blocks, int64_t threads) {
+    struct launch_grid grid = grid_of(l->call, greatest(blocks, 1), MERGE_GRID_BLOCKS, threads);
+    grid.dependent = l->dependent && device_of(l->call->context)->dependent_launch;
+    l->dependent = true;
+    return grid;
+}
+
+static uint64_t candidates_of(const struct call *call) {
+    return (uint64_t)call->lists->lists * (uint64_t)call->plan->problem.length_max;
+}
+
+static struct merge_args args_of(const struct call *call, const struct layout *l) {
+    return (struct merge_args){.rows = row_args_of(call),
+                               .lists = call->lists->lists,
+                               .list_stride = call->lists->list_stride,
+                               .candidates = candidates_of(call),
+                               .payload = call->lists->payload,
+                               .out_payload = call->payload,
+                               .payload_bytes = (uint32_t)call->lists->payload_bytes,
+                               .by_position = call->plan->problem.order == TOPK_ORDER_BY_POSITION,
+                               .is_last = true,
+                               .states = l->states,
+                               .counts = l->counts,
+                               .parts = 1,
+                               .invalid = l->invalid};
+}
+
+static bool are_few(const struct launches *l) {
+    const struct device_info *device = device_of(l->call->context);
+    const uint64_t most = l->call->plan->problem.rows >= device->sms ? MERGE_FEW_OF_MANY_ROWS : MERGE_FEW;
+    return l->args.candidates <= most &&
+           l->shape->kernels->sort_bytes((uint32_t)l->args.candidates) <= (uint32_t)device->shared_bytes_max;
+}
+
+static int sort_few(struct launches *l) {
+    const uint32_t candidates = (uint32_t)l->args.candidates;
+    int64_t threads = 32;
+    while (threads < MERGE_SORT_THREADS && 2 * threads < candidates) {
+        threads *= 2;
+    }
+    const struct launch_grid grid = grid_for(l, l->call->plan->problem.rows, threads);
+    TOPK_REACHED(REACHED_MERGE_FEW);
+    return l->shape->kernels->sort(&grid, &l->args, candidates);
+}
+
+/* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
+static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t most) {
+    const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * RANK_BLOCKS_PER_SM);
+    return (uint32_t)greatest(
+        1, least(divide_up(candidates, (int64_t)MERGE_THREADS * MERGE_ITEMS), blocks / pieces));
+}
+
+static int rank_lists(struct launches *l) {
+    const int64_t rows = l->call->plan->problem.rows;
+    l->args.parts = parts_of(l, rows, (int64_t)l->args.candidates, MERGE_RANK_BLOCKS);
+    l->args.has_successor = l->args.parts > 1;
+    const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
+    const int error = l->shape->kernels->rank(&grid, &l->args);
+    if (error != 0 || l->args.parts == 1) {
+        return error;
+    }
+    TOPK_REACHED(REACHED_MERGE_PARTS);
+    const struct launch_grid last = grid_for(l, rows, MERGE_THREADS);
+    return l->shape->kernels->finish(&last, &l->args);
+}
+
+/* Merges runs until there is one of each row: the results. */
+static int merge_runs(struct launches *l, const struct layout *layout) {
+    const int64_t rows = l->call->plan->problem.rows, k = l->call->plan->problem.k_max;
+    int error = 0;
+    l->args.run = MERGE_RUN;
+    for (int64_t merge = 0; merge < l->shape->merges && error == 0; merge++) {
+        const int64_t span = l->args.run * MERGE_RUNS, groups = divide_up(k, span);
+        l->args.is_last = merge + 1 == l->shape->merges;
+        l->args.has_successor = !l->args.is_last;
+        l->args.from = layout->runs[merge % 2];
+        l->args.to = layout->runs[(merge + 1) % 2];
+        l->args.parts = parts_of(l, rows * groups, least(k, span), INT32_MAX);
+        const struct launch_grid grid = grid_for(l, rows * groups * l->args.parts, MERGE_THREADS);
+        error = l->shape->kernels->rank(&grid, &l->args);
+        l->args.run = span;
+        if (merge > 0) {
+            TOPK_REACHED(REACHED_MERGE_AGAIN);
+        }
+    }
+    return error;
+}
+
+static int select_results(struct launches *l) {
+    const int64_t rows = l->call->plan->problem.rows;
+    const uint64_t tiles = (l->args.candidates - 1) / (MERGE_THREADS * MERGE_ITEMS) + 1;
+    const int64_t of_row = (int64_t)device_of(l->call->context)->sms * BLOCKS_PER_SM / rows;
+    const int64_t blocks = tiles > (uint64_t)of_row ? greatest(of_row, 1) : (int64_t)tiles;
+    int error = 0;
+    l->args.is_alone = l->shape->states == 0;
+    if (!l->args.is_alone) {
+        error = topk_device_zero(l->call->stream, l->args.states, l->shape->rows * sizeof *l->args.states);
+    }
+    const struct launch_grid grid = grid_for(l, l->args.is_alone ? rows : rows * blocks, MERGE_THREADS);
+    return error != 0 ? error : l->shape->kernels->select(&grid, &l->args);
+}
+
+static int run(const struct call *call) {
+    struct arena arena = arena_over(call->workspace);
+    const struct shape *s = call->decision->own;
+    const struct layout layout = lay_out(&arena, s);
+    struct launches l = {.call = call, .shape = s, .args = args_of(call, &layout)};
+    if (s->elements == 0) {
+        return 0;
+    }
+    if (call->lists->sorted == TOPK_SORTED_BEST_FIRST && call->lists->lists <= MERGE_LISTS &&
+        !l.args.by_position && l.args.candidates > 0) {
+        return rank_lists(&l);
+    }
+    if (are_few(&l)) {
+        return sort_few(&l);
+    }
+    l.args.listed = layout.listed;
+    l.args.has_successor = s->has_order;
+    int error = select_results(&l);
+    if (error == 0 && s->has_order) {
+        const int64_t runs = divide_up(call->plan->problem.k_max, MERGE_RUN);
+        const struct launch_grid grid = grid_for(&l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
+        l.args.has_successor = l.args.is_last = s->merges == 0;
+        l.args.has_successor = !l.args.is_last;
+        l.args.to = layout.runs[0];
+        error = s->kernels->sort(&grid, &l.args, MERGE_RUN);
+    }
+    return error != 0 ? error : merge_runs(&l, &layout);
+}
+
+static int prepare(const topk_context *context) {
+    int error = 0;
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare((uint32_t)device_of(context)->shared_bytes_max);
+    }
+    return error;
+}
+
+const struct method topk_cuda_merge = {.name = "merge",
+                                       .operations = OPERATION_BIT(TOPK_OPERATION_MERGE),
+                                       .plan = decide,
+                                       .prepare = prepare,
+                                       .run = run};

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Selecting from the candidates of a row, digit by digit, by key and then by index; the last step lists what
+ * was found. Blocks take tiles of one step after another, and wait only for tiles that others have taken,
+ * which are running: so nothing waits for a block that has not started. Where rows are many, one block does a
+ * row. All threads of a block call each function. */
+#ifndef TOPK_SRC_CUDA_MERGE_SELECT_CUH
+#define TOPK_SRC_CUDA_MERGE_SELECT_CUH
+
+#include "candidates.cuh"
+
+enum { MERGE_BINS = 1 << MERGE_DIGIT_BITS, MERGE_TILE = MERGE_ITEMS * MERGE_THREADS };
+enum { MERGE_BINS_OF_THREAD = (MERGE_BINS + MERGE_THREADS - 1) / MERGE_THREADS };
+
+struct merge_select_shared {
+    simt_shared<struct merge_step> now; /* the step that the block works on */
+    simt_shared<uint64_t> words;        /* one that threads tell each other, and one for each warp */
+    simt_shared<uint32_t> sums;         /* likewise, for each warp */
+    simt_shared<uint32_t> bins;
+};
+
+TOPK_HOST_DEVICE struct merge_select_shared carve_merge_select(simt_arena &arena) {
+    struct merge_select_shared s = {};
+    s.now = simt_carve<struct merge_step>(arena, 1);
+    s.words = simt_carve<uint64_t>(arena, 1 + MERGE_THREADS / SIMT_WARP);
+    s.sums = simt_carve<uint32_t>(arena, MERGE_THREADS / SIMT_WARP);
+    s.bins = simt_carve<uint32_t>(arena, MERGE_BINS);
+    return s;
+}
+
+/* Where a digit is, and what is known of key and inverse before it is. */
+struct merge_digit {
+    bool of_index;
+    uint32_t low, bits;
+    uint64_t known_key, known_inverse;
+};
+
+/* All bits from `low` on. */
+TOPK_DEVICE uint64_t bits_from(uint32_t low) {
+    return low >= 64 ? 0 : ~(uint64_t)0 << low;
+}
+
+TOPK_DEVICE uint32_t index_bits(const struct merge_args &a) {
+    return a.rows.wide_indices ? 63 : 31;
+}
+
+TOPK_DEVICE uint32_t digits_of(uint32_t bits) {
+    return (bits + MERGE_DIGIT_BITS - 1) / MERGE_DIGIT_BITS;
+}
+
+template <typename Element>
+TOPK_DEVICE struct merge_digit digit_at(const struct merge_args &a, uint32_t number) {
+    const uint32_t of_key = digits_of(8 * sizeof(Element));
+    const bool of_index = number >= of_key;
+    const uint32_t width = of_index ? index_bits(a) : (uint32_t)(8 * sizeof(Element));
+    const uint32_t high = width - (of_index ? number - of_key : number) * MERGE_DIGIT_BITS;
+    const uint32_t bits = high < MERGE_DIGIT_BITS ? high : (uint32_t)MERGE_DIGIT_BITS;
+    return merge_digit{of_index, high - bits, bits, of_index ? ~(uint64_t)0 : bits_from(high),
+                       of_index ? bits_from(high) : 0};
+}
+
+/* A thread's candidates. */
+template <typename Element> struct select_items {
+    uint64_t keys[MERGE_ITEMS];
+    int64_t indices[MERGE_ITEMS], elements[MERGE_ITEMS];
+};
+
+template <typename Element> struct select_task {
+    const struct merge_args &a;
+    const struct merge_select_shared &m;
+    struct merge_state *const w; /* NULL: the block is alone */
+    int64_t row;
+
+    TOPK_MEMBER bool is_last(const struct merge_step &step) const {
+        return step.digit == MERGE_STEPS;
+    }
+    TOPK_MEMBER uint64_t tiles(void) const {
+        return (a.candidates + MERGE_TILE - 1) / MERGE_TILE;
+    }
+    TOPK_MEMBER uint64_t tiles_of_slots(const struct merge_step &step) const {
+        return step.results == (uint64_t)a.rows.k_max
+                   ? 0
+                   : ((uint64_t)a.rows.k_max + MERGE_TILE - 1) / MERGE_TILE;
+    }
+    /* Of a step. The last one has no candidates to look at where there is no result, and slots to pad. */
+    TOPK_MEMBER uint64_t tiles_of(const struct merge_step &step) const {
+        return is_last(step) ? tiles_of_slots(step) + (step.results > 0 ? tiles() : 0) : tiles();
+    }
+    TOPK_MEMBER uint64_t inverse(int64_t index) const {
+        return (((uint64_t)1 << index_bits(a)) - 1) - (uint64_t)index;
+    }
+    TOPK_MEMBER void load(uint64_t tile, select_items<Element> &items) const {
+#pragma unroll
+        for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+            const uint64_t candidate = tile * MERGE_TILE + i * MERGE_THREADS + simt_thread();
+            items.elements[i] = candidate < a.candidates ? element_of_candidate(a, row, candidate) : -1;
+            items.indices[i] = items.elements[i] < 0 ? MERGE_NONE : candidate_index(a, items.elements[i]);
+            items.keys[i] = items.elements[i] < 0
+                                ? 0
+                                : key_of<Element>(candidate_bits<Element>(a, items.elements[i]), a.rows.map);
+        }
+    }
+};
+
+/* Adds 1 to the bin of each lane's digit. All lanes; some have none. */
+TOPK_DEVICE void count_digit(simt_shared<uint32_t> bins, bool counts, uint32_t digit) {
+    const uint32_t lanes = simt_ballot(SIMT_ALL_LANES, counts);
+    if (lanes == 0)
+        return;
+    const uint32_t first = simt_ffs(lanes) - 1, of_first = simt_shuffle(SIMT_ALL_LANES, digit, first);
+    if (simt_all(SIMT_ALL_LANES, !counts || digit == of_first)) {
+        if (simt_lane() == first)
+            simt_atomic_add(&bins[digit], simt_popc(lanes));
+    } else if (counts) {
+        simt_atomic_add(&bins[digit], 1u);
+    }
+}
+
+/* Counts a digit of the candidates of a tile. Returns whether an index is not allowed. */
+template <typename Element>
+TOPK_DEVICE bool count_tile(const select_task<Element> &t, const struct merge_step &step, uint64_t tile) {
+    const struct merge_digit d = digit_at<Element>(t.a, step.digit);
+    select_items<Element> items;
+    bool is_invalid = false;
+    if (d.of_index)
+        TOPK_REACHED(REACHED_MERGE_INDEX_DIGITS);
+    t.load(tile, items);
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        const uint64_t inverse = t.inverse(items.indices[i]), key = items.keys[i];
+        const bool counts = items.indices[i] >= 0 && ((key ^ step.key) & d.known_key) == 0 &&
+                            ((inverse ^ step.inverse) & d.known_inverse) == 0;
+        is_invalid |= items.indices[i] < MERGE_NONE;
+        count_digit(t.m.bins, counts,
+                    (uint32_t)((d.of_index ? inverse : key) >> d.low) & ((1u << d.bits) - 1));
+    }
+    return is_invalid;
+}
+
+/* Slots for so many results of each thread; the thread's first one. */
+template <typename Element>
+TOPK_DEVICE uint64_t take_slots(const select_task<Element> &t, uint32_t count, uint64_t *listed) {
+    uint32_t total;
+    const uint32_t before = block_scan(t.m.sums, count, &total);
+    if (simt_thread() == 0)
+        t.m.words[0] = t.w == nullptr ? *listed : simt_atomic_add(&t.w->listed, (uint64_t)total);
+    *listed += total;
+    simt_block_sync();
+    return t.m.words[0] + before;
+}
+
+/* Lists the results among the candidates of a tile. */
+template <typename Element>
+TOPK_DEVICE void list_tile(const select_task<Element> &t, const struct merge_step &step, uint64_t tile,
+                           uint64_t *listed) {
+    select_items<Element> items;
+    uint32_t chosen = 0;
+    t.load(tile, items);
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        const uint64_t key = items.keys[i];
+        const bool is_result =
+            key > step.key || (key == step.key && t.inverse(items.indices[i]) >= step.inverse);
+        chosen |= (uint32_t)(items.indices[i] >= 0 && is_result) << i;
+    }
+    uint64_t slot = take_slots(t, simt_popc(chosen), listed);
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        if ((chosen >> i & 1) == 0)
+            continue;
+        const int64_t to = t.row * t.a.rows.k_max + (int64_t)slot, element = items.elements[i];
+        if (slot < step.results && t.a.listed != nullptr)
+            t.a.listed[to] = element;
+        else if (slot < step.results)
+            write_merged<Element>(t.a, to, element, candidate_bits<Element>(t.a, element), items.indices[i]);
+        slot++;
+    }
+}
+
+template <typename Element>
+TOPK_DEVICE void pad_tile(const select_task<Element> &t, const struct merge_step &step, uint64_t tile) {
+    const uint64_t slots = (uint64_t)t.a.rows.k_max, first = tile * MERGE_TILE;
+    const uint64_t end = slots - first < MERGE_TILE ? slots : first + MERGE_TILE;
+    uint64_t slot = first + simt_thread();
+    if (slot < step.results)
+        slot += (step.results - slot + MERGE_THREADS - 1) / MERGE_THREADS * MERGE_THREADS;
+    pad_merged<Element>(t.a, t.row, slot, MERGE_THREADS, end,
+                        step.is_invalid ? MERGE_NOT_ALLOWED : MERGE_NONE);
+}
+
+/* Moves what the block has counted to the row's bins. */
+template <typename Element> TOPK_DEVICE void move_bins(const select_task<Element> &t) {
+    simt_block_sync();
+#pragma unroll 1
+    for (uint32_t bin = simt_thread(); bin < MERGE_BINS; bin += simt_threads()) {
+        const uint32_t count = t.m.bins[bin];
+        if (count != 0) {
+            simt_atomic_add(&t.w->bins[bin], (uint64_t)count);
+            t.m.bins[bin] = 0;
+        }
+    }
+    simt_block_sync();
+}
+
+/* The tiles of a step that a block takes, one after another. The next one is on its way meanwhile. */
+template <typename Element> struct tile_taker {
+    const select_task<Element> &t;
+    uint32_t step;
+    uint64_t tiles;
+    uint64_t ahead; /* of the first thread, or of the block that is alone */
+
+    TOPK_MEMBER void draw(void) {
+        if (t.w != nullptr && simt_thread() == 0)
+            ahead = simt_atomic_add(&t.w->taken[step], (uint64_t)1);
+    }
+    /* At least `tiles` if there is none left. */
+    TOPK_MEMBER uint64_t take(void) {
+        if (t.w == nullptr)
+            return ahead++;
+        simt_block_sync();
+        if (simt_thread() == 0)
+            t.m.words[0] = ahead;
+        simt_block_sync();
+        const uint64_t tile = t.m.words[0];
+        if (tile < tiles)
+            draw();
+        return tile;
+    }
+};
+
+/* Does the block's share of a step. Returns how many tiles it has done. */
+template <typename Element>
+TOPK_DEVICE uint64_t work_on(const select_task<Element> &t, uint32_t number, const struct merge_step &step,
+                             bool *is_invalid) {
+    tile_taker<Element> taker = {t, number, t.tiles_of(step), 0};
+    const uint64_t pads = t.is_last(step) ? t.tiles_of_slots(step) : 0;
+    uint64_t count = 0, listed = 0;
+    taker.draw();
+    for (uint32_t bin = simt_thread(); bin < MERGE_BINS; bin += simt_threads())
+        t.m.bins[bin] = 0;
+    simt_block_sync();
+#pragma unroll 1
+    for (uint64_t tile; (tile = taker.take()) < taker.tiles; count++) {
+        if (!t.is_last(step))
+            *is_invalid |= count_tile(t, step, tile);
+        else if (tile < pads)
+            pad_tile(t, step, tile);
+        else
+            list_tile(t, step, tile - pads, &listed);
+        if (t.w != nullptr && count % (UINT32_MAX / MERGE_TILE) == UINT32_MAX / MERGE_TILE - 1)
+            move_bins(t); /* before a bin overflows */
+    }
+    simt_block_sync();
+    return count;
+}
+
+/* Whether all tiles of a step are done once this block has done so many: then it sees what others counted. */
+template <typename Element>
+TOPK_DEVICE bool is_last_of_step(const select_task<Element> &t, uint32_t number,
+                                 const struct merge_step &step, uint64_t count) {
+    if (t.w == nullptr)
+        return true;
+    simt_block_sync();
+    if (simt_thread() == 0) {
+        simt_fence_device();
+        t.m.words[0] = count > 0 && simt_atomic_add(&t.w->done[number], count) + count == t.tiles_of(step);
+        simt_fence_device();
+    }
+    simt_block_sync();
+    return t.m.words[0] != 0;
+}
+
+/* A bin, counted from the greatest digit; of the row's bins it is cleared. */
+template <typename Element>
+TOPK_DEVICE uint64_t take_bin(const select_task<Element> &t, uint32_t bins, uint32_t from_top) {
+    if (from_top >= bins)
+        return 0;
+    const uint32_t bin = bins - 1 - from_top;
+    if (t.w == nullptr)
+        return t.m.bins[bin];
+    const uint64_t count = simt_load_relaxed(&t.w->bins[bin]);
+    if (count != 0)
+        simt_store_relaxed(&t.w->bins[bin], (uint64_t)0);
+    return count;
+}
+
+/* The step behind one whose digit has been counted, in `now`. */
+template <typename Element>
+TOPK_DEVICE void find_digit(const select_task<Element> &t, struct merge_step step, bool is_invalid) {
+    const struct merge_digit d = digit_at<Element>(t.a, step.digit);
+    const uint32_t bins = 1u << d.bits, first = simt_thread() * MERGE_BINS_OF_THREAD;
+    const uint32_t digits = digits_of(8 * sizeof(Element)) + digits_of(index_bits(t.a));
+    uint64_t counts[MERGE_BINS_OF_THREAD], sum = 0, total;
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_BINS_OF_THREAD; i++)
+        sum += counts[i] = take_bin(t, bins, first + i);
+    uint64_t before = block_scan(simt_shared_part(t.m.words, 1, MERGE_THREADS / SIMT_WARP), sum, &total);
+    if (step.digit == 0) {
+        const uint64_t wanted = (uint64_t)wanted_of_row(t.a.rows, t.row);
+        step.results = step.need = is_invalid ? 0 : wanted < total ? wanted : total;
+    }
+    if (step.need == 0 || step.need == total) { /* none, or all: key and inverse are the least */
+        if (simt_thread() == 0)
+            t.m.now[0] = merge_step{MERGE_STEPS, is_invalid, step.key, step.inverse, step.need, step.results};
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < MERGE_BINS_OF_THREAD; i++) {
+            if (before < step.need && step.need <= before + counts[i]) {
+                const uint64_t found = (uint64_t)(bins - 1 - first - i) << d.low, need = step.need - before;
+                const bool is_found = need == counts[i] || step.digit + 1 == digits;
+                t.m.now[0] = merge_step{is_found ? (uint32_t)MERGE_STEPS : step.digit + 1,
+                                        false,
+                                        step.key | (d.of_index ? 0 : found),
+                                        step.inverse | (d.of_index ? found : 0),
+                                        need,
+                                        step.results};
+            }
+            before += counts[i];
+        }
+    }
+    simt_block_sync();
+}
+
+/* The last block of a step: finds the next one, for all. */
+template <typename Element>
+TOPK_DEVICE void end_step(const select_task<Element> &t, uint32_t number, const struct merge_step &step,
+                          bool is_invalid) {
+    if (t.w != nullptr)
+        is_invalid = simt_load_relaxed(&t.w->is_invalid) != 0;
+    find_digit(t, step, is_invalid);
+    if (simt_thread() != 0)
+        return;
+    const struct merge_step next = t.m.now[0];
+    if (t.is_last(next) && t.a.counts != nullptr)
+        t.a.counts[t.row] = (int64_t)next.results;
+    if (t.w != nullptr) {
+        t.w->steps[number + 1] = next;
+        simt_store_release(&t.w->step, number + 1);
+    }
+}
+
+/* Goes on to the latest step, which is behind that one. Returns its number. */
+template <typename Element> TOPK_DEVICE uint32_t await_step(const select_task<Element> &t, uint32_t number) {
+    if (t.w == nullptr)
+        return number + 1;
+    simt_block_sync();
+    if (simt_thread() == 0) {
+        uint32_t latest;
+        do
+            latest = simt_load_acquire(&t.w->step);
+        while (latest <= number);
+        t.m.words[0] = latest;
+        t.m.now[0] = t.w->steps[latest];
+    }
+    simt_block_sync();
+    return (uint32_t)t.m.words[0];
+}
+
+template <typename Element> TOPK_DEVICE void select_row(const select_task<Element> &t) {
+    uint32_t number = 0;
+    if (simt_thread() == 0)
+        t.m.now[0] = merge_step{0, false, 0, 0, 0, 0};
+    simt_block_sync();
+    for (;;) {
+        const struct merge_step step = t.m.now[0];
+        bool is_invalid = false;
+        const uint64_t count = work_on(t, number, step, &is_invalid);
+        if (t.is_last(step))
+            return;
+        is_invalid = simt_block_count(is_invalid) > 0;
+        if (t.w != nullptr) {
+            move_bins(t);
+            if (is_invalid && simt_thread() == 0)
+                simt_atomic_or(&t.w->is_invalid, 1u);
+        }
+        if (is_last_of_step(t, number, step, count))
+            end_step(t, number, step, is_invalid);
+        number = await_step(t, number);
+    }
+}
+
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_select(struct merge_args a) {
+    simt_arena arena = simt_shared_arena();
+    const struct merge_select_shared m = carve_merge_select(arena);
+    simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
+    if (a.has_successor)
+        simt_allow_successor();
+    if (!a.is_alone) {
+        const int64_t row = simt_block() % (uint32_t)a.rows.rows;
+        select_row(select_task<Element>{a, m, &a.states[row], row});
+        return;
+    }
+    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        if (row != simt_block()) {
+            TOPK_REACHED(REACHED_MERGE_NEXT_ROW);
+            simt_block_sync();
+        }
+        select_row(select_task<Element>{a, m, nullptr, row});
+    }
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of merge. TOPK_SHRINK makes them small, so that tests reach every boundary with few rows. */
+#ifndef TOPK_SRC_CUDA_MERGE_SIZES_H
+#define TOPK_SRC_CUDA_MERGE_SIZES_H
+
+#include <stdint.h>
+
+#include "../size.h"
+
+enum {
+    /* Threads of a block, and of a block that sorts, at most. */
+    MERGE_THREADS = SIZE(512, 64),
+    MERGE_SORT_THREADS = SIZE(1024, 64),
+    /* Candidates of a thread, which are loaded together. */
+    MERGE_ITEMS = SIZE(4, 2),
+    /* Lists that are merged at once, at most: a lane of a warp has each. */
+    MERGE_LISTS = 32,
+    /* Sorted entries that wait in shared memory for their ranks. */
+    MERGE_QUEUE = SIZE(1024, 48),
+    /* Candidates of a row that one block sorts; so many are always sorted, more of them only if there are
+     * rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
+    MERGE_FEW = SIZE(4096, 60),
+    MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
+    /* Results in a run, which one block sorts, and runs that are merged at once. */
+    MERGE_RUN = SIZE(1024, 20),
+    MERGE_RUNS = SIZE(32, 3),
+    MERGE_RUN_THREADS = SIZE(512, 64),
+    /* Bits of a digit, and the steps of a selection that these make: of keys and of indices of 64 bits, and
+     * a last one. */
+    MERGE_DIGIT_BITS = SIZE(11, 4),
+    MERGE_STEPS = 2 * ((64 + MERGE_DIGIT_BITS - 1) / MERGE_DIGIT_BITS) + 1,
+    /* Rows that several blocks select from together. Of more rows, each has one block. */
+    MERGE_SHARED_ROWS = SIZE(256, 3),
+    /* Blocks of a grid, at most: they go on to the work of those behind. Also blocks that rank the candidates
+     * of all rows together; of more rows, each has one. */
+    MERGE_GRID_BLOCKS = SIZE(1 << 20, 7),
+    MERGE_RANK_BLOCKS = SIZE(1024, 7),
+};
+
+#endif
