@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "topk_advanced.h"
+#include "topk_merge.h"
 #include "topk_route.h"
 #include "topk_simple.h"
 
@@ -420,6 +421,20 @@ class selector {
         const topk_problem problem = ranking(logits.problem, k, "weights", weights.room(), experts);
         detail::check(topk_simple_run_route(get(), &problem, &routing, logits.input.values, experts.data(),
                                             weights.data(), stream));
+    }
+
+    /* The k best of the lists of each row. `from` says where they lie as topk_merge.h does: problem.rows
+     * counts rows, problem.length_max is of a list, and input.indices has the type of `indices`. Outputs have
+     * room for rows x k, and of the payload lists.payload_bytes each. */
+    template <class T>
+    void merge(const rows<T> &from, const topk_lists &lists, std::int64_t k, elements<T> values,
+               index_output indices, output<unsigned char> payload = nullptr, topk_stream stream = nullptr) {
+        const topk_problem problem = ranking(from.problem, k, "values", values.room(), indices);
+        const std::int64_t bytes =
+            lists.payload_bytes > 0 && lists.payload_bytes <= 16 ? lists.payload_bytes : 0;
+        detail::require("payload", payload.room(), problem.rows, k < INT64_MAX / 16 ? k * bytes : 0);
+        detail::check(topk_simple_run_merge(get(), &problem, &from.input, &lists, values.data(),
+                                            indices.data(), payload.data(), stream));
     }
 
   private:

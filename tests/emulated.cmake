@@ -235,6 +235,11 @@ topk_emulated_next_rows(gridselect_warps_tsan 85 gridselect 10 "gridselect: anot
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
 topk_emulated_cases(routes_tsan tsan --seed 49 --operation route --method route --largest 1100 --elements 1500 --cases 200)
+# Merging of more lists than are ranked, and more candidates than a block sorts; with the sizes of production; and races.
+set(merges --operation merge --method merge)
+topk_emulated_cases(merges plain --seed 51 ${merges} --smallest 500 --largest 4100 --elements 9000 --cases 200 --schedules 2)
+topk_emulated_cases(merges_full full --seed 52 ${merges} --largest 8200 --elements 30000 --cases 200)
+topk_emulated_cases(merges_tsan tsan --seed 53 ${merges} --largest 520 --elements 1100 --cases 100)
 topk_emulated_cases(random plain --seed 23 --random 120 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
@@ -280,6 +285,8 @@ topk_emulated_next_rows(bracket_next_tsan 71 bracket 5 "bracket: another row"
   --filter rows=7 --smallest 900 --largest 1100 --elements 7800)
 topk_emulated_next_rows(route_next_tsan 49 route 20 "route: another row"
   --operation route --filter rows=33 --largest 260 --elements 8600)
+topk_emulated_next_rows(merge_next_tsan 54 merge 60 "merge: another row"
+  --operation merge --filter rows=33 --largest 260 --elements 8600)
 topk_emulated_next_rows(air_tsan 91 air-shared 16 "air-shared: another row"
   --filter rows=7 --smallest 30 --largest 520 --elements 3700)
 topk_emulated_next_rows(air_rows_tsan 93 air 12 "air: another row"

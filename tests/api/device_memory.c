@@ -69,6 +69,7 @@ static topk_input input_of_run(void) {
     topk_input input = f.input;
     input.predicate = takes_predicate() ? &f.predicate : NULL;
     input.routing = operation == TOPK_OPERATION_ROUTE ? &f.routing : NULL;
+    input.lists = operation == TOPK_OPERATION_MERGE ? &f.lists : NULL;
     return input;
 }
 
@@ -79,11 +80,12 @@ static bool is_one_of(topk_operation a, topk_operation b, topk_operation c) {
 static topk_output output_of_run(void) {
     const bool is_kth = operation == TOPK_OPERATION_KTH, is_where = operation == TOPK_OPERATION_WHERE;
     const bool selects = is_one_of(TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE, TOPK_OPERATION_WHERE);
-    const bool is_route = operation == TOPK_OPERATION_ROUTE;
+    const bool is_route = operation == TOPK_OPERATION_ROUTE, is_merge = operation == TOPK_OPERATION_MERGE;
     topk_output output = TOPK_OUTPUT_INIT;
     output.capacity = f.capacity;
-    output.values = selects || is_kth ? f.out_values : NULL;
-    output.indices = selects || is_route ? f.out_indices : NULL;
+    output.values = selects || is_kth || is_merge ? f.out_values : NULL;
+    output.indices = selects || is_route || is_merge ? f.out_indices : NULL;
+    output.payload = is_merge ? f.out_mask : NULL;
     output.weights = is_route ? f.out_values : NULL;
     output.offsets = is_where ? f.out_counts : NULL;
     output.better = is_kth ? f.out_counts : NULL;
@@ -94,7 +96,9 @@ static topk_output output_of_run(void) {
 }
 
 static topk_status call_own(fixture *x) {
-    return operation == TOPK_OPERATION_ROUTE ? call_route(x) : fixture_calls[operation - 1](x);
+    return operation == TOPK_OPERATION_ROUTE   ? call_route(x)
+           : operation == TOPK_OPERATION_MERGE ? call_merge(x)
+                                               : fixture_calls[operation - 1](x);
 }
 
 static topk_status call_run(fixture *x) {
@@ -144,7 +148,9 @@ static const char *output_name(int which) {
            : which == INDICES ? (output.indices != NULL ? "indices" : NULL)
            : which == COUNTS  ? of_counts
            : which == EQUAL   ? (output.equal != NULL ? "equal" : NULL)
-           : which == BITS    ? (output.mask != NULL ? "mask" : NULL)
+           : which == BITS    ? (output.mask != NULL      ? "mask"
+                                 : output.payload != NULL ? "payload"
+                                                          : NULL)
                               : NULL;
 }
 
@@ -202,6 +208,21 @@ static void check_inputs(void) {
     }
 }
 
+static void check_merging(void) {
+    operation = TOPK_OPERATION_MERGE;
+    begin(TOPK_SHAPE_STRIDED);
+    f.input.indices = f.payload;
+    f.input.lengths = f.ends;
+    f.input.k = f.k;
+    check_ways(VALUES, "input->values");
+    check_ways(PAYLOAD, "input->indices");
+    check_ways(ENDS, "input->lengths");
+    check_ways(KS, "input->k");
+    check_ways(MASK, "lists->payload");
+    check_outputs();
+    (void)check_workspace();
+}
+
 static void check_operations(void) {
     size_t bytes = 0;
     for (int each = TOPK_OPERATION_SELECT; each <= TOPK_OPERATION_MASK; each++) {
@@ -219,6 +240,7 @@ static void check_operations(void) {
     check_ways(PAYLOAD, "routing->bias");
     check_outputs();
     (void)check_workspace();
+    check_merging();
 }
 
 /* ---- Accumulators ---------------------------------------------------------------------------- */

@@ -137,6 +137,30 @@ void check_route(topk::selector &selector) {
     CHECK(experts[0] == 5 && experts[1] == 7 && weights[0] > weights[1] && weights[1] > 0);
 }
 
+// Two lists of one row, with where each candidate came from as payload.
+void check_merge(topk::selector &selector) {
+    const positions indices = {0, 1, 2, 3, 10, 11, 12, 13};
+    const std::vector<unsigned char> from = {0, 0, 0, 0, 1, 1, 1, 1};
+    std::array<float, 4> values = {};
+    positions best(4);
+    std::vector<unsigned char> payload(4);
+    topk_lists lists = TOPK_LISTS_INIT;
+    topk::rows rows(scores, 2);
+    rows.problem.rows = 1;
+    rows.input.indices = indices.data();
+    lists.lists = 2;
+    lists.payload = from.data();
+    lists.payload_bytes = 1;
+    selector.merge(rows, lists, 4, values, best, payload);
+    CHECK((best == positions{11, 13, 10, 2}) && (payload == std::vector<unsigned char>{1, 1, 1, 0}));
+    CHECK((values == std::array<float, 4>{9, 6, 5, 4}));
+    payload.pop_back();
+    expect(TOPK_ERROR_OUT_OF_RANGE, "payload has room for 3",
+           [&] { selector.merge(rows, lists, 4, values, best, payload); });
+    expect(TOPK_ERROR_OUT_OF_RANGE, "indices has room for 4",
+           [&] { selector.merge(rows, lists, 5, nullptr, best); });
+}
+
 // A bound is the number that was written, whatever its type.
 void check_bounds() {
     CHECK(topk::bound(0.5f).type == TOPK_BOUND_F64 && topk::bound(0.5f).value.f64 == 0.5);
@@ -324,6 +348,7 @@ int main() {
     check_predicates(selector);
     check_masks(selector);
     check_route(selector);
+    check_merge(selector);
     check_bounds();
     check_containers(selector);
     check_rows();
