@@ -238,7 +238,7 @@ topk_emulated_cases(routes_tsan tsan --seed 49 --operation route --method route 
 # Merging of more lists than are ranked, and more candidates than a block sorts; with the sizes of production; and races.
 set(merges --operation merge --method merge)
 topk_emulated_cases(merges plain --seed 51 ${merges} --smallest 500 --largest 4100 --elements 9000 --cases 200 --schedules 2)
-topk_emulated_cases(merges_full full --seed 52 ${merges} --largest 8200 --elements 30000 --cases 200)
+topk_emulated_cases(merges_full full --seed 52 ${merges} --largest 8200 --elements 20000 --cases 100)
 topk_emulated_cases(merges_tsan tsan --seed 53 ${merges} --largest 520 --elements 1100 --cases 100)
 topk_emulated_cases(random plain --seed 23 --random 120 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000

@@ -3,7 +3,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
-#include "rank.cuh"
+#include "held.cuh"
 #include "select.cuh"
 #include "sort.cuh"
 
@@ -16,12 +16,21 @@ static int launch_sort(const struct launch_grid *grid, const struct merge_args *
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_rank), merge_rank_lists<element_t>,
+    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_rank, (uint32_t)MERGE_QUEUE),
+                  merge_rank_lists<element_t>, args);
+}
+
+static uint32_t held_bytes(uint32_t words, bool has_queue) {
+    return shared_bytes_of(carve_merge_held, words, has_queue);
+}
+
+static int launch_hold(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_held", grid, held_bytes(args->held_words, args->has_queue), merge_held<element_t>,
                   args);
 }
 
-static int launch_finish(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_finish", grid, 0, merge_finish<element_t>, args);
+static int launch_check(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_check", grid, 0, merge_check<element_t>, args);
 }
 
 static int launch_select(const struct launch_grid *grid, const struct merge_args *args) {
@@ -31,9 +40,10 @@ static int launch_select(const struct launch_grid *grid, const struct merge_args
 static int prepare(uint32_t shared_bytes_max) {
     int error = simt_prepare(merge_sort<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_rank_lists<element_t>, 0);
-    error = error != 0 ? error : simt_prepare(merge_finish<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(merge_held<element_t>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_check<element_t>, 0);
     return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
 }
 
-extern "C" const struct merge_kernels INSTANCE = {prepare,     sort_bytes,    launch_sort,
-                                                  launch_rank, launch_finish, launch_select};
+extern "C" const struct merge_kernels INSTANCE = {prepare,    sort_bytes,  launch_sort,  launch_rank,
+                                                  held_bytes, launch_hold, launch_check, launch_select};

@@ -58,6 +58,9 @@ struct merge_args {
     struct merge_runs from, to; /* from.values is NULL: the input's lists */
     int64_t run;                /* slots of a run of `from` */
     uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
+    uint32_t held;              /* candidates of a list, or entries of a run, that a block holds */
+    uint32_t held_words;        /* of all lists */
+    bool has_queue;             /* lists may have more */
     uint32_t *invalid;          /* a word for each of these, in turn: whether it found the row invalid */
 };
 
@@ -75,8 +78,12 @@ struct merge_kernels {
     int (*sort)(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries);
     /* Merges the lists of each row, or runs. */
     int (*rank)(const struct launch_grid *grid, const struct merge_args *args);
-    /* Makes results of the rows that blocks found invalid. */
-    int (*finish)(const struct launch_grid *grid, const struct merge_args *args);
+    /* The same, where blocks hold what may be a result in shared memory: held_bytes(held_words, has_queue).
+     */
+    uint32_t (*held_bytes)(uint32_t words, bool has_queue);
+    int (*hold)(const struct launch_grid *grid, const struct merge_args *args);
+    /* Finds out which rows are invalid, for blocks that share rows. */
+    int (*check)(const struct launch_grid *grid, const struct merge_args *args);
     /* Selects from each row, in any order. */
     int (*select)(const struct launch_grid *grid, const struct merge_args *args);
 };

@@ -18,16 +18,17 @@ struct merge_rank_shared {
     simt_shared<uint32_t> lists;
 };
 
-TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_rank(simt_arena &arena) {
+/* `queue`: entries that wait for their ranks. */
+TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_rank(simt_arena &arena, uint32_t queue) {
     struct merge_rank_shared s = {};
     s.begins = simt_carve<int64_t>(arena, MERGE_LISTS);
     s.lengths = simt_carve<int64_t>(arena, MERGE_LISTS);
     s.cut = simt_carve<uint64_t>(arena, 3);
-    s.keys = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.indices = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.elements = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.ranks = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.lists = simt_carve<uint32_t>(arena, MERGE_QUEUE);
+    s.keys = simt_carve<uint64_t>(arena, queue);
+    s.indices = simt_carve<uint64_t>(arena, queue);
+    s.elements = simt_carve<uint64_t>(arena, queue);
+    s.ranks = simt_carve<uint64_t>(arena, queue);
+    s.lists = simt_carve<uint32_t>(arena, queue);
     s.sums = simt_carve<uint32_t>(arena, MERGE_THREADS / SIMT_WARP);
     return s;
 }
@@ -158,6 +159,36 @@ template <typename Element> TOPK_DEVICE uint64_t count_entries(const rank_task<E
             high = middle;
     }
     return low;
+}
+
+/* Whether an index of a part of a row's candidates is not allowed. */
+TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t part, uint32_t parts) {
+    const uint64_t length = (uint64_t)a.rows.length_max,
+                   pieces_of_list = (length + SIMT_WARP - 1) / SIMT_WARP;
+    const uint64_t pieces = (uint64_t)a.lists * pieces_of_list;
+    bool is_invalid = false;
+#pragma unroll 4
+    for (uint64_t piece = simt_warp() * (uint64_t)parts + part; piece < pieces;
+         piece += (uint64_t)simt_warps() * parts) {
+        const int64_t list = (int64_t)(pieces <= UINT32_MAX ? (uint32_t)piece / (uint32_t)pieces_of_list
+                                                            : piece / pieces_of_list);
+        const int64_t place = (int64_t)(piece - (uint64_t)list * pieces_of_list) * SIMT_WARP + simt_lane();
+        if (place < length_of_list(a, list, row))
+            is_invalid |=
+                candidate_index(a, list * a.list_stride + row * a.rows.row_stride + place) < MERGE_NONE;
+    }
+    return is_invalid;
+}
+
+/* Whether the row is; where blocks share rows, they have looked before. All threads; a barrier. */
+template <typename Element> TOPK_DEVICE bool is_row_invalid(const rank_task<Element> &t) {
+    const struct merge_args &a = t.a;
+    bool is_invalid = false;
+    if (a.parts == 1)
+        is_invalid = has_invalid(a, t.row, 0, 1);
+    for (uint32_t part = simt_thread(); a.parts > 1 && part < a.parts; part += simt_threads())
+        is_invalid |= a.invalid[t.row * a.parts + part] != 0;
+    return simt_block_count(is_invalid) > 0;
 }
 
 /* All that the block has to know before. All threads; ends with a barrier. */

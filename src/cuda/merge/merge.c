@@ -18,7 +18,7 @@ static const struct merge_kernels *const kernels[WIDTHS] = {
     &topk_cuda_merge_kernels_64};
 
 /* Blocks of MERGE_THREADS that a multiprocessor holds. */
-enum { BLOCKS_PER_SM = 2048 / 512, RANK_BLOCKS_PER_SM = 2 };
+enum { BLOCKS_PER_SM = 2048 / 512, RANK_BLOCKS_PER_SM = 1 };
 
 /* What is decided, once. */
 struct shape {
@@ -151,22 +151,39 @@ static int sort_few(struct launches *l) {
 /* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
 static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t most) {
     const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * RANK_BLOCKS_PER_SM);
-    return (uint32_t)greatest(
-        1, least(divide_up(candidates, (int64_t)MERGE_THREADS * MERGE_ITEMS), blocks / pieces));
+    return (uint32_t)greatest(1, least(divide_up(candidates, MERGE_PART), blocks / pieces));
+}
+
+/* Launches the kernel that merges lists or runs, of so many candidates each, for so many rows or groups of
+ * runs. Blocks hold what may be a result, where there is room for about twice as much as even lists have. */
+static int launch_merge(struct launches *l, int64_t pieces, int64_t lists, int64_t length, bool are_runs) {
+    const struct device_info *device = device_of(l->call->context);
+    const struct merge_kernels *kernels_of_width = l->shape->kernels;
+    const int64_t room = MERGE_HELD / lists, k = l->call->plan->problem.k_max;
+    const int64_t threads =
+        least(MERGE_THREADS, greatest(64, divide_up(lists * least(length, room), 128) * 32));
+    const struct launch_grid grid = grid_for(l, pieces * l->args.parts, threads);
+    l->args.held = (uint32_t)least(length, room);
+    l->args.held_words = l->args.held * (uint32_t)lists;
+    l->args.has_queue = l->args.held < length;
+    const bool is_held =
+        (are_runs ? !l->args.has_queue : !l->args.has_queue || 5 * divide_up(k, lists) <= 4 * room) &&
+        kernels_of_width->held_bytes(l->args.held_words, l->args.has_queue) <=
+            (uint32_t)device->shared_bytes_max;
+    return is_held ? kernels_of_width->hold(&grid, &l->args) : kernels_of_width->rank(&grid, &l->args);
 }
 
 static int rank_lists(struct launches *l) {
     const int64_t rows = l->call->plan->problem.rows;
+    int error = 0;
     l->args.parts = parts_of(l, rows, (int64_t)l->args.candidates, MERGE_RANK_BLOCKS);
-    l->args.has_successor = l->args.parts > 1;
-    const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
-    const int error = l->shape->kernels->rank(&grid, &l->args);
-    if (error != 0 || l->args.parts == 1) {
-        return error;
+    if (l->args.parts > 1) {
+        TOPK_REACHED(REACHED_MERGE_PARTS);
+        const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
+        error = l->shape->kernels->check(&grid, &l->args);
     }
-    TOPK_REACHED(REACHED_MERGE_PARTS);
-    const struct launch_grid last = grid_for(l, rows, MERGE_THREADS);
-    return l->shape->kernels->finish(&last, &l->args);
+    return error != 0 ? error
+                      : launch_merge(l, rows, l->args.lists, l->call->plan->problem.length_max, false);
 }
 
 /* Merges runs until there is one of each row: the results. */
@@ -176,13 +193,13 @@ static int merge_runs(struct launches *l, const struct layout *layout) {
     l->args.run = MERGE_RUN;
     for (int64_t merge = 0; merge < l->shape->merges && error == 0; merge++) {
         const int64_t span = l->args.run * MERGE_RUNS, groups = divide_up(k, span);
+        const int64_t runs = least(MERGE_RUNS, divide_up(k, l->args.run));
         l->args.is_last = merge + 1 == l->shape->merges;
         l->args.has_successor = !l->args.is_last;
         l->args.from = layout->runs[merge % 2];
         l->args.to = layout->runs[(merge + 1) % 2];
         l->args.parts = parts_of(l, rows * groups, least(k, span), INT32_MAX);
-        const struct launch_grid grid = grid_for(l, rows * groups * l->args.parts, MERGE_THREADS);
-        error = l->shape->kernels->rank(&grid, &l->args);
+        error = launch_merge(l, rows * groups, runs, l->args.run, true);
         l->args.run = span;
         if (merge > 0) {
             TOPK_REACHED(REACHED_MERGE_AGAIN);

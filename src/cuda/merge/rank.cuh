@@ -14,7 +14,6 @@ template <typename Element> struct rank_items {
     uint64_t places[MERGE_ITEMS]; /* in their lists */
     uint32_t lists[MERGE_ITEMS];
     uint32_t chosen; /* a bit for each that may be a result */
-    bool is_invalid;
 };
 
 /* Loads the candidates of warps' pieces of 32: neighbouring ones go to different blocks, for results lie
@@ -46,7 +45,6 @@ TOPK_DEVICE void load_items(const rank_task<Element> &t, uint64_t round, rank_it
     for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
         const int64_t index = items.ranks[i].index;
         const bool is_chosen = index >= 0 && items.places[i] < t.wanted && !cut.is_before(items.ranks[i]);
-        items.is_invalid |= index < MERGE_NONE;
         items.chosen |= (uint32_t)is_chosen << i;
     }
 }
@@ -103,12 +101,11 @@ template <typename Element> TOPK_DEVICE void rank_queue(const rank_task<Element>
     simt_block_sync();
 }
 
-/* Returns whether the thread saw an index that is not allowed. All threads. */
-template <typename Element> TOPK_DEVICE bool rank_lists(const rank_task<Element> &t) {
+/* Ranks the block's part of all candidates. All threads. */
+template <typename Element> TOPK_DEVICE void rank_lists(const rank_task<Element> &t) {
     const uint64_t of_round = (uint64_t)MERGE_ITEMS * simt_warps() * t.a.parts;
     const uint64_t pieces = t.lists * ((t.capacity + SIMT_WARP - 1) / SIMT_WARP);
     rank_items<Element> items;
-    items.is_invalid = false;
 #pragma unroll 1
     for (uint64_t round = 0; round * of_round < pieces; round++) {
         uint32_t total;
@@ -125,22 +122,13 @@ template <typename Element> TOPK_DEVICE bool rank_lists(const rank_task<Element>
         if (total == 0)
             simt_block_sync();
     }
-    return items.is_invalid;
 }
 
-/* What remains of a row of lists: padding, and what becomes of it if it is invalid. All threads. */
-template <typename Element> TOPK_DEVICE void end_row(const rank_task<Element> &t, bool is_invalid) {
-    const struct merge_args &a = t.a;
-    const bool is_known_invalid = simt_block_count(is_invalid) > 0;
+/* Pads what a row of lists has no entries for, in the block's part. */
+template <typename Element> TOPK_DEVICE void pad_row_of_lists(const rank_task<Element> &t) {
     const uint64_t entries = t.s.cut[2], results = entries < t.wanted ? entries : t.wanted;
-    if (a.parts > 1 && simt_thread() == 0)
-        a.invalid[t.row * a.parts + t.part] = is_known_invalid;
-    if (a.parts == 1 && is_known_invalid)
-        pad_merged<Element>(a, t.row, simt_thread(), simt_threads(), (uint64_t)a.rows.k_max,
-                            MERGE_NOT_ALLOWED);
-    else
-        pad_merged<Element>(a, t.row, results + (uint64_t)t.part * simt_threads() + simt_thread(),
-                            (uint64_t)a.parts * simt_threads(), (uint64_t)a.rows.k_max, MERGE_NONE);
+    pad_merged<Element>(t.a, t.row, results + (uint64_t)t.part * simt_threads() + simt_thread(),
+                        (uint64_t)t.a.parts * simt_threads(), (uint64_t)t.a.rows.k_max, MERGE_NONE);
 }
 
 template <typename Element>
@@ -168,12 +156,18 @@ TOPK_DEVICE rank_task<Element> rank_task_of(const struct merge_args &a, const st
     return t;
 }
 
-template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_rank_lists(struct merge_args a) {
+/* Groups of runs of a row that become one. */
+TOPK_DEVICE uint64_t groups_of(const struct merge_args &a) {
     const uint64_t of_group = (uint64_t)a.run * MERGE_RUNS;
-    const uint64_t groups = a.from.values != nullptr ? ((uint64_t)a.rows.k_max + of_group - 1) / of_group : 1;
-    simt_arena arena = simt_shared_arena();
-    const struct merge_rank_shared s = carve_merge_rank(arena);
+    return a.from.values != nullptr ? ((uint64_t)a.rows.k_max + of_group - 1) / of_group : 1;
+}
+
+/* Calls merge(task) for the lists of each row, or each group of runs, that a block has a part of. A row that
+ * is invalid is padded. All threads. */
+template <typename Element, typename Merge>
+TOPK_DEVICE void for_lists(const struct merge_args &a, const struct merge_rank_shared &s,
+                           const Merge &merge) {
+    const uint64_t groups = groups_of(a);
     simt_wait_predecessor();
     if (is_called_off(a.rows))
         return;
@@ -186,25 +180,38 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_rank_lists(struct merge_arg
             TOPK_REACHED(REACHED_MERGE_NEXT_LISTS);
             simt_block_sync();
         }
+        if (!t.has_runs && is_row_invalid(t)) {
+            pad_merged<Element>(a, t.row, (uint64_t)t.part * simt_threads() + simt_thread(),
+                                (uint64_t)a.parts * simt_threads(), (uint64_t)a.rows.k_max,
+                                MERGE_NOT_ALLOWED);
+            continue;
+        }
         open_lists(t);
-        const bool is_invalid = rank_lists(t);
+        merge(t);
         if (!t.has_runs)
-            end_row(t, is_invalid);
+            pad_row_of_lists(t);
     }
 }
 
-/* Rows that some block found invalid. */
-template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_finish(struct merge_args a) {
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_rank_lists(struct merge_args a) {
+    simt_arena arena = simt_shared_arena();
+    const struct merge_rank_shared s = carve_merge_rank(arena, MERGE_QUEUE);
+    for_lists<Element>(a, s, [](const rank_task<Element> &t) TOPK_LAMBDA { rank_lists(t); });
+}
+
+/* Looks for indices that are not allowed, for blocks that share rows. */
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_check(struct merge_args a) {
     simt_wait_predecessor();
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
-        bool is_invalid = false;
-        for (uint32_t part = simt_thread(); part < a.parts; part += simt_threads())
-            is_invalid |= a.invalid[row * a.parts + part] != 0;
-        if (simt_block_count(is_invalid) > 0)
-            pad_merged<Element>(a, row, simt_thread(), simt_threads(), (uint64_t)a.rows.k_max,
-                                MERGE_NOT_ALLOWED);
+    simt_allow_successor();
+    for (uint64_t unit = simt_block(); unit < (uint64_t)a.rows.rows * a.parts; unit += simt_blocks()) {
+        const bool is_invalid =
+            has_invalid(a, (int64_t)(unit / a.parts), (uint32_t)(unit % a.parts), a.parts);
+        const uint32_t count = simt_block_count(is_invalid);
+        if (simt_thread() == 0)
+            a.invalid[unit] = count;
     }
 }
 

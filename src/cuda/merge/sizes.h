@@ -17,13 +17,17 @@ enum {
     MERGE_LISTS = 32,
     /* Sorted entries that wait in shared memory for their ranks. */
     MERGE_QUEUE = SIZE(1024, 48),
+    /* Candidates of lists, and of runs, that a block holds in shared memory, at most; and as many of them as
+     * it ranks at a time. */
+    MERGE_HELD = SIZE(16384, 120),
+    MERGE_RANKED = SIZE(2048, 64),
     /* Candidates of a row that one block sorts; so many are always sorted, more of them only if there are
      * rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
     MERGE_FEW = SIZE(4096, 60),
     MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
     /* Results in a run, which one block sorts, and runs that are merged at once. */
     MERGE_RUN = SIZE(1024, 20),
-    MERGE_RUNS = SIZE(32, 3),
+    MERGE_RUNS = SIZE(16, 3),
     MERGE_RUN_THREADS = SIZE(512, 64),
     /* Bits of a digit, and the steps of a selection that these make: of keys and of indices of 64 bits, and
      * a last one. */
@@ -35,6 +39,8 @@ enum {
      * of all rows together; of more rows, each has one. */
     MERGE_GRID_BLOCKS = SIZE(1 << 20, 7),
     MERGE_RANK_BLOCKS = SIZE(1024, 7),
+    /* Candidates of a row for each block that shares it, at least. */
+    MERGE_PART = SIZE(1024, 100),
 };
 
 #endif
