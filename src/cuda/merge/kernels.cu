@@ -7,12 +7,12 @@
 #include "select.cuh"
 #include "sort.cuh"
 
-static uint32_t sort_bytes(uint32_t entries) {
-    return shared_bytes_of(carve_merge_sort, entries);
+static uint32_t sort_bytes(uint32_t entries, uint32_t threads) {
+    return shared_bytes_of(carve_merge_sort, entries, threads);
 }
 
 static int launch_sort(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries) {
-    return launch("merge_sort", grid, sort_bytes(entries), merge_sort<element_t>, args);
+    return launch("merge_sort", grid, sort_bytes(entries, grid->threads), merge_sort<element_t>, args);
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {

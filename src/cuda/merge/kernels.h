@@ -72,7 +72,7 @@ extern "C" {
 struct merge_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
     /* Shared memory that a block takes to sort so many entries. */
-    uint32_t (*sort_bytes)(uint32_t entries);
+    uint32_t (*sort_bytes)(uint32_t entries, uint32_t threads);
     /* Sorts, in a block of grid->threads: the candidates of each row, and writes its results; or if there is
      * a list of results, each of its runs. `entries`: in a block, at most. */
     int (*sort)(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries);

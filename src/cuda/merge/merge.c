@@ -134,7 +134,8 @@ static bool are_few(const struct launches *l) {
     const struct device_info *device = device_of(l->call->context);
     const uint64_t most = l->call->plan->problem.rows >= device->sms ? MERGE_FEW_OF_MANY_ROWS : MERGE_FEW;
     return l->args.candidates <= most &&
-           l->shape->kernels->sort_bytes((uint32_t)l->args.candidates) <= (uint32_t)device->shared_bytes_max;
+           l->shape->kernels->sort_bytes((uint32_t)l->args.candidates, MERGE_SORT_THREADS) <=
+               (uint32_t)device->shared_bytes_max;
 }
 
 static int sort_few(struct launches *l) {
