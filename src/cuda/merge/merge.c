@@ -3,7 +3,8 @@
  * problem.
  *
  *   few candidates   one block sorts those of a row
- *   sorted lists     blocks rank candidates (rank.cuh); another launch follows if several share a row
+ *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
+ *                    first whether it is invalid
  *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
  *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
 #include "../methods.h"
