@@ -43,13 +43,16 @@ TOPK_DEVICE void add_counts(const struct sort_args &a, simt_shared<uint32_t> cou
     }
 }
 
-/* This block's share of a list. A counter overflows beyond 2^32 elements for a block, which no device has the
+/* This block's share of a list, in distances of keys from `threshold`. Returns the greatest that the thread
+ * has seen. A counter overflows beyond 2^32 elements for a block, which no device has the
  * memory for. */
 template <typename Element>
-TOPK_DEVICE void count_share(const struct sort_args &a, simt_shared<uint32_t> counters,
-                             const struct sort_list<Element> &l) {
+TOPK_DEVICE key_word_t<Element> count_share(const struct sort_args &a, simt_shared<uint32_t> counters,
+                                            const struct sort_list<Element> &l,
+                                            key_word_t<Element> threshold) {
     const uint32_t ITEMS = pass_sizes<Element>::ITEMS, TILE = SORT_THREADS * ITEMS;
     const int64_t step = (int64_t)simt_blocks() * TILE;
+    key_word_t<Element> range = 0;
     for (int64_t first = (int64_t)simt_block() * TILE; first < l.count; first += step) {
         Element bits[ITEMS];
 #pragma unroll
@@ -59,9 +62,21 @@ TOPK_DEVICE void count_share(const struct sort_args &a, simt_shared<uint32_t> co
         }
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
-            if (first + i * SORT_THREADS + simt_thread() < l.count)
-                count_digits<Element>(counters, key_of<Element>(bits[i], a.rows.map));
+            if (first + i * SORT_THREADS + simt_thread() < l.count) {
+                const key_word_t<Element> distance = key_of<Element>(bits[i], a.rows.map) - threshold;
+                range = distance > range ? distance : range;
+                count_digits<Element>(counters, distance);
+            }
     }
+    return range;
+}
+
+/* The greatest distance of the row's elements from its threshold is at least `range`. All lanes. */
+template <typename Element>
+TOPK_DEVICE void raise_range(const struct sort_args &a, int64_t in_group, key_word_t<Element> range) {
+    const uint64_t of_warp = simt_reduce_max(SIMT_ALL_LANES, range);
+    if (simt_lane() == 0 && of_warp > simt_load_relaxed(&a.filter.ranges[in_group]))
+        simt_atomic_max(&a.filter.ranges[in_group], of_warp);
 }
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_count(struct sort_args a) {
@@ -79,7 +94,13 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_c
         simt_block_sync();
         if (in_group != simt_block_y())
             TOPK_REACHED(REACHED_SORT_NEXT_ROW);
-        count_share(a, counters, list_of<Element>(a, in_group, row_of(a, a.first_row + in_group)));
+        const struct sort_list<Element> l = list_of<Element>(a, in_group, row_of(a, a.first_row + in_group));
+        const bool is_filtered = a.filter.starts != nullptr;
+        const key_word_t<Element> threshold =
+            is_filtered ? (key_word_t<Element>)a.filter.thresholds[in_group] : 0;
+        const key_word_t<Element> range = count_share(a, counters, l, threshold);
+        if (is_filtered)
+            raise_range<Element>(a, in_group, range);
         simt_block_sync();
         add_counts<Element>(a, counters, in_group);
         simt_block_sync();

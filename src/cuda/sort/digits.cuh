@@ -48,13 +48,26 @@ template <typename Element> struct sort_list {
     }
 };
 
+/* Where the list of row `in_group` begins. */
+TOPK_DEVICE int64_t start_of_list(const struct sort_args &a, const struct sort_lists &lists,
+                                  int64_t in_group) {
+    return a.filter.starts != nullptr ? (int64_t)a.filter.starts[in_group] : in_group * lists.pitch;
+}
+
+/* Of row `in_group`, which is r. */
+TOPK_DEVICE int64_t count_of_list(const struct sort_args &a, int64_t in_group, const struct row &r) {
+    if (a.filter.starts != nullptr)
+        return (int64_t)(a.filter.starts[in_group + 1] - a.filter.starts[in_group]);
+    return a.is_found ? r.k : r.length;
+}
+
 /* Row `in_group` of the group, which is r. */
 template <typename Element>
 TOPK_DEVICE struct sort_list<Element> list_of(const struct sort_args &a, int64_t in_group,
                                               const struct row &r) {
-    int64_t start = in_group * a.from.pitch;
+    const int64_t start = start_of_list(a, a.from, in_group);
     struct sort_list<Element> l = {
-        row_values<Element>(a.rows, r), nullptr, a.is_found ? r.k : r.length, a.wide
+        row_values<Element>(a.rows, r), nullptr, count_of_list(a, in_group, r), a.wide
     };
     if (a.from.elements != nullptr)
         l.elements = (const Element *)a.from.elements + start;

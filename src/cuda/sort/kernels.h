@@ -16,20 +16,21 @@ struct sort_lists {
 };
 
 /* Where more than k elements of a row reach a threshold, and not many more, these alone are sorted: its
- * survivors. Each array has an element for each row of the group. */
+ * survivors. An array has an element for each row of the group, if nothing else is said. */
 struct sort_filter {
-    uint64_t *survivors;  /* * NULL: whole rows are sorted. A star: zero before */
-    int64_t room;         /* of a row's survivors in the lists */
+    uint64_t *starts;     /* where each row's survivors begin in the lists, and where the last one's end: one
+                           * more than rows. NULL: whole rows are sorted */
+    int64_t room;         /* for the survivors of each row */
     int64_t tiles;        /* of each row, in the launches that filter */
     uint64_t *thresholds; /* keys */
-    int64_t *ties;        /* how many of the threshold's class survive at most: the first by position */
-    uint64_t *ranges;     /* * the greatest distance of a survivor's key from the threshold */
-    uint64_t *words;      /* * of look-back, look_back_words(tiles) for each row */
-    int64_t pitch;        /* from a row's words of look-back to the next row's */
+    int64_t *until;       /* elements of the threshold's class survive before this position */
+    uint64_t *ranges;     /* * the greatest distance of a survivor's key from the threshold. A star: zero
+                           * before the launch that filters */
+    uint64_t *words;      /* * of this launch's look-back: look_back_words(tiles of all rows) */
     uint64_t *ticket;     /* * of this launch's tiles; one word */
-    uint32_t *missed;     /* * whether any row's threshold misled; one word */
-    uint32_t *exact;      /* * whether the threshold is the k-th key, for its row was misled */
-    bool again;           /* rows that were misled are filtered once more */
+    uint64_t *row_ticket; /* * of rows that a block looks at once more; one word */
+    uint32_t *settled;    /* * whether a row's threshold is known to be right */
+    bool again;           /* if a threshold misled: after rows are settled, all are filtered once more */
     uint64_t seed;
 };
 

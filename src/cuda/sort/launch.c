@@ -27,16 +27,19 @@ static struct sort_lists take_lists(struct arena *arena, const struct plan *plan
     return lists;
 }
 
-/* Tickets of two launches. */
+static size_t filter_words(const struct sort_plan *s) {
+    return (size_t)look_back_words(s->group_rows * s->row_tiles);
+}
+
+/* Tickets and words of two launches. */
 static struct sort_filter take_filter(struct arena *arena, const struct sort_plan *s) {
-    const size_t rows = (size_t)s->group_rows, words = (size_t)look_back_words(s->row_tiles);
-    struct sort_filter f = {.room = s->room, .tiles = s->row_tiles, .pitch = (int64_t)words};
-    f.survivors = arena_take(arena, rows, sizeof *f.survivors);
+    const size_t rows = (size_t)s->group_rows;
+    struct sort_filter f = {.room = s->room, .tiles = s->row_tiles};
     f.ranges = arena_take(arena, rows, sizeof *f.ranges);
-    f.words = arena_take(arena, rows * words, sizeof *f.words);
+    f.words = arena_take(arena, 2 * filter_words(s), sizeof *f.words);
     f.ticket = arena_take(arena, 2, sizeof *f.ticket);
-    f.missed = arena_take(arena, 1, sizeof *f.missed);
-    f.exact = arena_take(arena, rows, sizeof *f.exact);
+    f.row_ticket = arena_take(arena, 1, sizeof *f.row_ticket);
+    f.settled = arena_take(arena, rows, sizeof *f.settled);
     return f;
 }
 
@@ -54,7 +57,8 @@ struct sort_buffers topk_cuda_sort_take(struct arena *arena, const struct plan *
     b.zeroed_bytes = arena_join(arena, before);
     if (s->is_filtered) {
         b.filter.thresholds = arena_take(arena, rows, sizeof *b.filter.thresholds);
-        b.filter.ties = arena_take(arena, rows, sizeof *b.filter.ties);
+        b.filter.until = arena_take(arena, rows, sizeof *b.filter.until);
+        b.filter.starts = arena_take(arena, rows + 1, sizeof *b.filter.starts);
     }
     if (s->passes > 1) {
         b.states[1] = arena_take(arena, states, s->wide_states ? 8 : 4);
@@ -109,18 +113,17 @@ static int sort_rows(const struct call *call, const struct sort_plan *s, const s
     return kernels[width_of(call->plan)]->row(&grid, &args);
 }
 
-/* Counts the digits of whole rows. */
-static int count_group(const struct call *call, const struct sort_plan *s, const struct sort_buffers *b,
-                       const struct sort_args *args) {
+/* Counts the digits of lists. */
+static int count_lists(const struct call *call, const struct sort_plan *s, const struct sort_args *args) {
     const int64_t rows_at_once = least(args->group_rows, least(s->resident_blocks, SORT_GRID_ROWS));
     struct launch_grid counting =
         grid_of(call, s->tiles, greatest(s->resident_blocks / rows_at_once, 1), s->threads);
     counting.rows = (uint32_t)rows_at_once;
-    const int error = topk_device_zero(call->stream, b->zeroed, b->zeroed_bytes);
-    return error != 0 ? error : kernels[width_of(call->plan)]->count(&counting, args);
+    counting.dependent = s->is_filtered && device_of(call->context)->dependent_launch;
+    return kernels[width_of(call->plan)]->count(&counting, args);
 }
 
-/* Lists the survivors of rows and counts their digits. The lists become args->from. */
+/* Lists the survivors of rows. The lists become args->from. */
 static int filter_group(const struct call *call, const struct sort_plan *s, const struct sort_buffers *b,
                         struct sort_args *args) {
     const struct sort_kernels *launch = kernels[width_of(call->plan)];
@@ -128,8 +131,7 @@ static int filter_group(const struct call *call, const struct sort_plan *s, cons
     const int64_t sms = device_of(call->context)->sms;
     struct launch_grid sampling =
         grid_of(call, greatest(args->group_rows, zeroing), sms, SORT_SAMPLE_THREADS);
-    struct launch_grid filtering =
-        grid_of(call, args->group_rows * s->row_tiles, s->resident_blocks, s->threads);
+    struct launch_grid filtering = grid_of(call, args->group_rows * s->row_tiles, sms, SORT_FILTER_THREADS);
     filtering.dependent = device_of(call->context)->dependent_launch;
     args->filter = b->filter;
     args->filter.seed = call->context->seed;
@@ -140,6 +142,7 @@ static int filter_group(const struct call *call, const struct sort_plan *s, cons
     error = error != 0 ? error : launch->filter(&filtering, args);
     args->filter.again = true;
     args->filter.ticket++;
+    args->filter.words += filter_words(s);
     error = error != 0 ? error : launch->filter(&filtering, args);
     args->from = args->to;
     return error;
@@ -154,7 +157,9 @@ static int sort_group(const struct call *call, const struct sort_plan *s, const 
     struct launch_grid finding = grid_of(call, divide_up(args->group_rows, 32), s->resident_blocks, 32);
     moving.dependent = finding.dependent = device_of(call->context)->dependent_launch;
     args->counts = b->counts;
-    int error = s->is_filtered ? filter_group(call, s, b, args) : count_group(call, s, b, args);
+    int error = s->is_filtered ? filter_group(call, s, b, args)
+                               : topk_device_zero(call->stream, b->zeroed, b->zeroed_bytes);
+    error = error != 0 ? error : count_lists(call, s, args);
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         args->pass = pass;
         args->has_successor = pass + 1 < s->passes || s->is_kth;

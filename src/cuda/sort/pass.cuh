@@ -18,6 +18,7 @@ struct sort_tile {
     struct row r;
     int64_t number;     /* in its row */
     int64_t first;      /* element of the list */
+    int64_t from, to;   /* where the row's lists begin */
     uint64_t threshold; /* of the row's survivors, a key */
     uint32_t count;     /* elements, at most TILE */
     bool all_taken;     /* no tile remains */
@@ -76,12 +77,14 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     t.r = row_of(a, t.row);
     t.first = t.number * TILE;
     t.is_last = a.to.elements == nullptr;
-    int64_t count = a.is_found ? t.r.k : t.r.length;
-    if (a.filter.survivors != nullptr) {
+    t.from = start_of_list(a, a.from, t.in_group);
+    t.to = start_of_list(a, a.to, t.in_group);
+    int64_t count = count_of_list(a, t.in_group, t.r);
+    if (a.filter.starts != nullptr) {
         const uint32_t passes = passes_of<Element>(a, t.in_group);
         t.threshold = a.filter.thresholds[t.in_group];
         t.is_last = a.pass + 1 == passes;
-        count = a.pass < passes ? (int64_t)a.filter.survivors[t.in_group] : 0;
+        count = a.pass < passes ? count : 0;
         if (a.pass >= passes)
             TOPK_REACHED(REACHED_SORT_SKIPPED);
         t.all_taken = a.group_rows == 1 && t.first >= count && (!t.is_last || t.r.k == a.rows.k_max);
@@ -147,8 +150,7 @@ template <uint32_t ITEMS> struct tile_positions {
 
     /* Begins to load them, or counts them. */
     TOPK_MEMBER void load(const struct sort_args &a, const struct sort_tile &t, uint32_t mine) {
-        const uint32_t *list =
-            (const uint32_t *)a.from.positions + t.in_group * a.from.pitch + t.first + mine;
+        const uint32_t *list = (const uint32_t *)a.from.positions + t.from + t.first + mine;
         const bool is_listed = a.from.positions != nullptr && !a.wide;
         const uint32_t first = (a.wide ? 0 : (uint32_t)t.first) + mine;
 #pragma unroll
@@ -164,7 +166,7 @@ TOPK_DEVICE uint64_t position_of(const struct sort_args &a, const struct sort_ti
         return number;
     if (a.from.positions == nullptr)
         return (uint64_t)t.first + number;
-    return ((const uint64_t *)a.from.positions)[t.in_group * a.from.pitch + t.first + number];
+    return ((const uint64_t *)a.from.positions)[t.from + t.first + number];
 }
 
 /* Calls move(slot, element, target) with what the thread writes. */
@@ -182,8 +184,8 @@ TOPK_DEVICE void for_targets(const struct sort_args &a, const struct sort_pass_s
 template <typename Element>
 TOPK_DEVICE void write_entries(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
     const struct sort_tile t = s.tile[0];
-    Element *elements = (Element *)a.to.elements + t.in_group * a.to.pitch;
-    uint32_t *positions = (uint32_t *)a.to.positions + t.in_group * a.to.pitch;
+    Element *elements = (Element *)a.to.elements + t.to;
+    uint32_t *positions = (uint32_t *)a.to.positions + t.to;
     const bool is_narrow = !a.is_kth && !a.wide;
 #pragma unroll
     for (uint32_t j = 0; j < pass_sizes<Element>::ITEMS; j++)
@@ -196,7 +198,7 @@ TOPK_DEVICE void write_entries(const struct sort_args &a, const struct sort_pass
     if (!a.wide || a.is_kth)
         return;
     TOPK_REACHED(REACHED_SORT_WIDE);
-    uint64_t *wide = (uint64_t *)a.to.positions + t.in_group * a.to.pitch;
+    uint64_t *wide = (uint64_t *)a.to.positions + t.to;
 #pragma unroll 1
     for (uint32_t slot = simt_thread(); slot < t.count; slot += SORT_PASS_THREADS)
         for_targets(a, s, t, slot, [&](uint32_t at, Element, uint64_t target) TOPK_LAMBDA {

@@ -30,8 +30,8 @@ enum {
     SORT_DEVIATION_TENTHS = SIZE(52, 5),
     /* Samples' worth of elements that lists have room for besides, for rounding and small numbers. */
     SORT_SPARE_SAMPLES = SIZE(14, 5),
-    /* Elements of a thread in a tile of the kernel that filters. */
-    SORT_FILTER_ITEMS = SIZE(8, 2),
+    /* Of the kernel that filters; all but one warp have elements of a tile. */
+    SORT_FILTER_THREADS = SIZE(1024, 96),
     /* Of the kernel that gives a row to one block, which has as many threads as the longest row needs, and up
      * to these: rows of 8192 elements, or 4096 of 64 bits. */
     SORT_ROW_THREADS = SIZE(1024, 64),
@@ -52,7 +52,10 @@ enum {
 /* Up to this length of lists look-back has words of 32 bits. */
 #define SORT_NARROW_STATES SIZE((INT64_C(1) << 30) - 1, INT64_C(500))
 
-/* Up to this length rows are filtered: two counts of their elements share a word of look-back. */
+/* Elements of a thread in a tile of the kernel that filters. */
+#define SORT_FILTER_ITEMS(element_bytes) ((element_bytes) == 1 ? 32 : 64 / (element_bytes))
+
+/* Up to this length rows are filtered: where a threshold misled, one block counts elements in 32 bits. */
 #define SORT_FILTERED_ROW SIZE((INT64_C(1) << 31) - 1, INT64_C(1800))
 
 #endif

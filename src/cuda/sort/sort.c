@@ -28,6 +28,12 @@ static size_t bytes_of(const struct plan *plan, const struct sort_plan *s) {
     return arena_bytes(&arena);
 }
 
+/* Of a row that may begin anywhere in a group of 16 bytes. */
+static int64_t filter_tiles(const struct plan *plan, const struct sort_plan *s) {
+    const int64_t bytes = (int64_t)plan->element_bytes;
+    return divide_up(s->length + 16 / bytes - 1, (SORT_FILTER_THREADS - 32) * SORT_FILTER_ITEMS(bytes));
+}
+
 /* ---- Decision ---- */
 
 /* Room for what reaches a row's threshold: k elements, and twice as many deviations of the sample as the
@@ -64,7 +70,8 @@ static double rows_us(const topk_context *context, const struct plan *plan, cons
 static double groups_us(const topk_context *context, const struct plan *plan, const struct sort_plan *s) {
     const double rows = (double)plan->problem.rows, moved = rows * (double)s->room;
     const double entry = (double)plan->element_bytes + (s->is_kth ? 0 : s->wide ? 8 : 4);
-    const double groups = rows / (double)s->group_rows, launches = s->passes + 2 + s->is_kth + s->is_filtered;
+    const double groups = rows / (double)s->group_rows,
+                 launches = s->passes + 2 + s->is_kth + 2 * s->is_filtered;
     const double read = rows * (double)s->length * (double)plan->element_bytes;
     const double written = s->is_filtered ? moved * entry : 0;
     const double filter_us =
@@ -96,7 +103,7 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
     s->resident_blocks = (int64_t)device_of(context)->sms * SORT_BLOCKS_PER_SM;
     decide_filter(plan, s);
     s->tiles = divide_up(s->room, tile_elements(plan));
-    s->row_tiles = divide_up(s->length, SORT_THREADS * SORT_FILTER_ITEMS);
+    s->row_tiles = filter_tiles(plan, s);
     s->wide_states = s->room > SORT_NARROW_STATES;
     s->group_rows = group_rows_of(plan, s);
     decision->workspace_bytes = bytes_of(plan, s);
@@ -106,7 +113,7 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
         decision->workspace_bytes = bytes_of(plan, s);
     }
     const int64_t groups = p->rows == 0 ? 0 : divide_up(p->rows, s->group_rows),
-                  of_group = s->passes + 2 + s->is_filtered;
+                  of_group = s->passes + 2 + 2 * s->is_filtered;
     decision->variant = s->is_filtered ? "filtered" : "groups";
     decision->launches = (int)(least(groups, INT_MAX / 4 / of_group) * of_group); /* callers add to them */
     decision->cost_us = p->rows == 0 ? rows_us(context, plan, s) : groups_us(context, plan, s);

@@ -3,8 +3,9 @@
  * more.
  *
  * One block for each row draws a sample, an element from each of SORT_SAMPLES equal stretches, and takes the
- * key that so many samples reach as k elements of the row would lead to expect, and a few deviations more.
- * Filtering counts what reaches it: nothing else depends on chance. */
+ * sample of such a rank as k elements of the row would lead to expect, and a few deviations more. Of samples
+ * with one key the nearest position ranks first, so a class of any size is divided by position. Filtering
+ * counts what reaches the threshold: nothing else depends on chance. */
 #ifndef TOPK_SRC_CUDA_SORT_THRESHOLD_CUH
 #define TOPK_SRC_CUDA_SORT_THRESHOLD_CUH
 
@@ -25,6 +26,7 @@ struct search_shared {
     simt_shared<uint32_t> counters; /* SORT_COUNT_WORDS; copies as in pass_sizes */
     simt_shared<uint32_t> scratch;  /* one for each warp */
     simt_shared<struct key_rank> rank;
+    simt_shared<uint64_t> until; /* a position */
 };
 
 template <typename Element> TOPK_HOST_DEVICE struct search_shared carve_search(simt_arena &arena) {
@@ -32,6 +34,7 @@ template <typename Element> TOPK_HOST_DEVICE struct search_shared carve_search(s
     s.counters = carve_count<Element>(arena);
     s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
     s.rank = simt_carve<struct key_rank>(arena, 1);
+    s.until = simt_carve<uint64_t>(arena, 1);
     return s;
 }
 
@@ -131,13 +134,32 @@ TOPK_DEVICE uint32_t rank_of_sample(const struct row &r) {
     return (uint32_t)(mean + deviations_of(mean * (1 - share)));
 }
 
-/* How many elements of the threshold's class survive, so that with those above it there are k: fewer than k,
- * for a class of many elements would fill the lists. */
-TOPK_DEVICE int64_t ties_of_sample(const struct row &r, uint32_t above) {
-    const float least = (float)above - deviations_of((float)above);
-    const float share = least > 0 ? simt_float_divide(least, (float)SORT_SAMPLES) : 0;
-    const int64_t elements = (int64_t)(share * (float)r.length);
-    return elements < r.k ? r.k - elements : 1;
+/* Among ties in the order of positions, s.until becomes `end` of number `rank`; `before` of them come before
+ * those of the block's threads. Returns how many come before the next ones. All threads; ends with a barrier.
+ */
+TOPK_DEVICE uint32_t find_tie(const struct search_shared &s, bool ties, uint32_t before, uint32_t rank,
+                              int64_t end) {
+    const uint32_t of_warp = simt_ballot(SIMT_ALL_LANES, ties), lower = (1u << simt_lane()) - 1;
+    uint32_t total;
+    const uint32_t nearer = scan_of_warps(s.scratch, simt_popc(of_warp), &total) + simt_popc(of_warp & lower);
+    if (ties && before + nearer + 1 == rank)
+        s.until[0] = (uint64_t)end;
+    simt_block_sync();
+    return before + total;
+}
+
+/* Where the stretch of the threshold's own sample ends. It is number `rank` of the samples with its key. */
+template <typename Element>
+TOPK_DEVICE int64_t end_of_sample(const struct search_shared &s, const sort_samples<Element> &samples,
+                                  const struct row &r, key_word_t<Element> key, uint32_t rank) {
+    uint32_t before = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
+        const uint32_t piece = i * SORT_SAMPLE_THREADS + simt_thread();
+        if (before < rank)
+            before = find_tie(s, samples.keys[i] == key, before, rank, stretch_of_row(r.length, piece + 1));
+    }
+    return (int64_t)(uint64_t)s.until[0];
 }
 
 /* All threads. */
@@ -146,13 +168,15 @@ TOPK_DEVICE void find_threshold(const struct sort_args &a, const struct search_s
     const struct row r = row_of(a, a.first_row + in_group);
     const uint32_t rank = r.k > 0 && r.length > a.filter.room ? rank_of_sample(r) : (uint32_t)SORT_SAMPLES;
     ranked_key<key_word_t<Element>> found = {};
+    int64_t until = r.length;
     if (rank < SORT_SAMPLES) {
         const sort_samples<Element> samples = draw_samples<Element>(a, in_group, r);
         found = key_of_rank<Element>(s, samples, rank);
+        until = end_of_sample<Element>(s, samples, r, found.key, rank - found.above);
     }
     if (simt_thread() == 0) {
         a.filter.thresholds[in_group] = found.key;
-        a.filter.ties[in_group] = rank < SORT_SAMPLES ? ties_of_sample(r, found.above) : r.k;
+        a.filter.until[in_group] = until;
     }
 }
 
