@@ -10,13 +10,31 @@
 #include "../tile_loop.cuh"
 #include "misled.cuh"
 
-/* A tile. */
-struct filter_tile {
+/* Which codes survive, whatever their position: those from a lowest one on. */
+template <typename Element> struct code_bound {
+    typedef key_word_t<Element> word;
+    const struct code_map &map;
+    word lowest;
+    bool none;
+
+    TOPK_MEMBER bool holds(word element) const {
+        return uncut_code_of<Element>(element, map) >= lowest && !none;
+    }
+};
+
+/* A tile of a row, or what the tiles of a row share. */
+template <typename Element> struct filter_tile {
+    const Element *values; /* of the row */
     int64_t in_group;
-    struct row r;
-    int64_t
-        first; /* position of offset 0: where a 16-byte group of memory begins, below 0 by less than that */
+    int64_t first;  /* position of offset 0: there a group of 16 bytes begins, maybe before the row */
     int64_t length; /* of the row; 0 if nothing is asked of it */
+
+    static TOPK_MEMBER filter_tile of_row(const struct sort_args &a, int64_t in_group) {
+        const struct row r = row_of(a, a.first_row + in_group);
+        const Element *values = row_values<Element>(a.rows, r);
+        const int64_t behind = (int64_t)((uintptr_t)values % 16 / sizeof(Element));
+        return filter_tile{values, in_group, -behind, r.k > 0 ? r.length : 0};
+    }
 };
 
 template <typename Element> struct filter_raw {
@@ -35,58 +53,50 @@ template <typename Element> struct survivor_tiles {
     static_assert(ITEMS == SORT_FILTER_ITEMS(sizeof(Element)), "sort.c counts on it");
     const struct sort_args &a;
     uint32_t tiles;
+    filter_tile<Element> first_row;
 
     TOPK_MEMBER bool lists(void) const {
         return true;
     }
-    TOPK_MEMBER struct filter_tile at(uint32_t tile) const {
-        const uint32_t of_row = (uint32_t)a.filter.tiles;
-        struct filter_tile t;
-        uint32_t number = tile;
-        t.in_group = 0;
+    TOPK_MEMBER filter_tile<Element> at(uint32_t tile) const {
+        filter_tile<Element> t = first_row;
         if (a.group_rows > 1) {
-            t.in_group = tile / of_row;
-            number = tile % of_row;
+            t = filter_tile<Element>::of_row(a, tile / (uint32_t)a.filter.tiles);
+            tile %= (uint32_t)a.filter.tiles;
         }
-        t.r = row_of(a, a.first_row + t.in_group);
-        const uintptr_t begin = (uintptr_t)row_values<Element>(a.rows, t.r);
-        t.first = (int64_t)number * SIZE - (int64_t)(begin % 16 / sizeof(Element));
-        t.length = t.r.k > 0 ? t.r.length : 0;
+        t.first += (int64_t)tile * SIZE;
         return t;
     }
     /* The offset of the first element that the thread loads; group g begins g * SIMT_WARP * PER behind it. */
     static TOPK_MEMBER uint32_t offset(void) {
         return simt_warp() * SIMT_WARP * ITEMS + simt_lane() * shape::PER;
     }
-    TOPK_MEMBER bool is_full(const struct filter_tile &t) const {
+    TOPK_MEMBER bool is_full(const filter_tile<Element> &t) const {
         return t.first >= 0 && t.first + SIZE <= t.length;
     }
     TOPK_MEMBER void load(uint32_t tile, raw &to) const {
-        const struct filter_tile t = at(tile);
-        const Element *values = row_values<Element>(a.rows, t.r);
+        const filter_tile<Element> t = at(tile);
         const int64_t first = t.first + offset();
         if (is_full(t)) {
 #pragma unroll
             for (uint32_t g = 0; g < shape::GROUPS; g++)
-                to.elements.raw[g] = simt_load16_read_only(values + first + g * SIMT_WARP * shape::PER);
+                to.elements.raw[g] = simt_load16_read_only(t.values + first + g * SIMT_WARP * shape::PER);
         } else {
 #pragma unroll
             for (uint32_t g = 0; g < shape::GROUPS; g++)
-                to.elements.raw[g] = load_some(values, t, first + g * SIMT_WARP * shape::PER);
+                to.elements.raw[g] = load_some(t, first + g * SIMT_WARP * shape::PER);
         }
         to.threshold = (word)a.filter.thresholds[t.in_group];
         to.until = a.filter.until[t.in_group];
     }
     /* Bit i is for the thread's element at its offset i. All lanes. */
     TOPK_MEMBER uint32_t hits(uint32_t tile, const raw &from) const {
-        const struct filter_tile t = at(tile);
-        const word lowest = uncut_class_first<Element>(from.threshold, a.rows.map),
-                   highest = uncut_class_last<Element>(from.threshold, a.rows.map);
-        uint32_t bits = survivors(from, [&](word code) TOPK_LAMBDA -> bool { return code >= lowest; });
+        const filter_tile<Element> t = at(tile);
+        const word last = uncut_class_last<Element>(from.threshold, a.rows.map);
+        uint32_t bits = from_code(from, uncut_class_first<Element>(from.threshold, a.rows.map), false);
         if (from.until < t.first + SIZE) {
             TOPK_REACHED(REACHED_SORT_CUT);
-            const uint32_t above =
-                survivors(from, [&](word code) TOPK_LAMBDA -> bool { return code > highest; });
+            const uint32_t above = from_code(from, last + 1, last == (word)(Element) ~(Element)0);
             bits = (bits & offsets_between(t, 0, from.until)) | above;
         }
         if (!is_full(t))
@@ -95,11 +105,10 @@ template <typename Element> struct survivor_tiles {
     }
     /* Writes the tile's survivors behind `base` others, as far as there is room. */
     TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> list, uint64_t base, uint32_t count) const {
-        const struct filter_tile t = at(tile);
+        const filter_tile<Element> t = at(tile);
         const uint64_t room = (uint64_t)(a.group_rows * a.filter.room), left = base < room ? room - base : 0;
         const uint32_t fitting = count < left ? count : (uint32_t)left;
-        write_values<WORKERS>((Element *)a.to.elements + base, list,
-                              row_values<Element>(a.rows, t.r) + t.first, fitting);
+        write_values<WORKERS>((Element *)a.to.elements + base, list, t.values + t.first, fitting);
         if (a.wide)
             write_positions<WORKERS>((int64_t *)a.to.positions + base, list, t.first, fitting);
         else
@@ -112,34 +121,36 @@ template <typename Element> struct survivor_tiles {
 
   private:
     /* The elements of a group that the row has; zeros for the others. */
-    static TOPK_MEMBER simt_u32x4 load_some(const Element *values, const struct filter_tile &t,
-                                            int64_t first) {
+    static TOPK_MEMBER simt_u32x4 load_some(const filter_tile<Element> &t, int64_t first) {
         const uint32_t of_word = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1;
         uint32_t words[4] = {};
 #pragma unroll
         for (uint32_t i = 0; i < shape::PER; i++) {
             if (first + i < 0 || first + i >= t.length)
                 continue;
-            const uint64_t bits = (uint64_t)simt_load_read_only(values + first + i);
+            const uint64_t bits = (uint64_t)simt_load_read_only(t.values + first + i);
             words[i * sizeof(Element) / 4] |= (uint32_t)bits << i % of_word * 8 * sizeof(Element);
             if (sizeof(Element) == 8)
                 words[i * 2 + 1] = (uint32_t)(bits >> 32);
         }
         return simt_u32x4{words[0], words[1], words[2], words[3]};
     }
-    /* Bit PER * g + i: whether element i of group g survives, wherever it is. */
-    template <typename Survives>
-    TOPK_MEMBER uint32_t survivors(const raw &from, const Survives &survives) const {
+    /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`. */
+    TOPK_MEMBER uint32_t from_code(const raw &from, word lowest, bool none) const {
+        const code_bound<Element> bound = {a.rows.map, lowest, none};
+        return held_bits(from, bound);
+    }
+    template <typename Bound> static TOPK_MEMBER uint32_t held_bits(const raw &from, const Bound &bound) {
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t item = 0; item < ITEMS; item++) {
             const word element = from.elements.bits(item / shape::PER, item % shape::PER);
-            bits |= (uint32_t)survives(uncut_code_of<Element>(element, a.rows.map)) << item;
+            bits |= (uint32_t)bound.holds(element) << item;
         }
         return bits;
     }
     /* The bits of elements whose positions are in [from, to). */
-    static TOPK_MEMBER uint32_t offsets_between(const struct filter_tile &t, int64_t from, int64_t to) {
+    static TOPK_MEMBER uint32_t offsets_between(const filter_tile<Element> &t, int64_t from, int64_t to) {
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++) {
@@ -181,7 +192,7 @@ TOPK_KERNEL TOPK_BOUNDS(SORT_FILTER_THREADS, 1) void sort_filter(struct sort_arg
     if (a.filter.again)
         settle_rows<Element>(a, s.misled);
     TOPK_REACHED(REACHED_SORT_FILTERED);
-    run_tiles(survivor_tiles<Element>{a, tiles},
+    run_tiles(survivor_tiles<Element>{a, tiles, filter_tile<Element>::of_row(a, 0)},
               tile_sequence{a.filter.ticket, sum_words_of(a.filter.words, tiles), tiles}, s.tiles);
 }
 
