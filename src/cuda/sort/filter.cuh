@@ -10,43 +10,35 @@
 #include "../tile_loop.cuh"
 #include "misled.cuh"
 
-/* Which codes survive, whatever their position: those from a lowest one on. */
-template <typename Element> struct code_bound {
-    typedef key_word_t<Element> word;
-    const struct code_map &map;
-    word lowest;
-    bool none;
-
-    TOPK_MEMBER bool holds(word element) const {
-        return uncut_code_of<Element>(element, map) >= lowest && !none;
-    }
-};
-
-/* A tile of a row, or what the tiles of a row share. */
+/* A row, or one of its tiles. */
 template <typename Element> struct filter_tile {
+    typedef key_word_t<Element> word;
     const Element *values; /* of the row */
     int64_t in_group;
-    int64_t first;  /* position of offset 0: there a group of 16 bytes begins, maybe before the row */
-    int64_t length; /* of the row; 0 if nothing is asked of it */
+    int64_t first;     /* position of offset 0: there a group of 16 bytes begins, maybe before the row */
+    int64_t length;    /* of the row; 0 if nothing is asked of it */
+    word lowest, last; /* codes of the threshold's class */
+    int64_t until;     /* of which elements survive before this position */
 
     static TOPK_MEMBER filter_tile of_row(const struct sort_args &a, int64_t in_group) {
         const struct row r = row_of(a, a.first_row + in_group);
-        const Element *values = row_values<Element>(a.rows, r);
-        const int64_t behind = (int64_t)((uintptr_t)values % 16 / sizeof(Element));
-        return filter_tile{values, in_group, -behind, r.k > 0 ? r.length : 0};
+        const word threshold = (word)a.filter.thresholds[in_group];
+        filter_tile t;
+        t.values = row_values<Element>(a.rows, r);
+        t.in_group = in_group;
+        t.first = -(int64_t)((uintptr_t)t.values % 16 / sizeof(Element));
+        t.length = r.k > 0 ? r.length : 0;
+        t.lowest = uncut_class_first<Element>(threshold, a.rows.map);
+        t.last = uncut_class_last<Element>(threshold, a.rows.map);
+        t.until = a.filter.until[in_group];
+        return t;
     }
-};
-
-template <typename Element> struct filter_raw {
-    body_tile<Element> elements;
-    key_word_t<Element> threshold;
-    int64_t until;
 };
 
 /* The tiles, for tile_loop.cuh. */
 template <typename Element> struct survivor_tiles {
     typedef tile_shape<Element> shape;
-    typedef filter_raw<Element> raw;
+    typedef body_tile<Element> raw;
     typedef key_word_t<Element> word;
     static const uint32_t THREADS = SORT_FILTER_THREADS, ITEMS = shape::PER * shape::GROUPS,
                           WORKERS = THREADS - SIMT_WARP, SIZE = WORKERS * ITEMS;
@@ -80,24 +72,21 @@ template <typename Element> struct survivor_tiles {
         if (is_full(t)) {
 #pragma unroll
             for (uint32_t g = 0; g < shape::GROUPS; g++)
-                to.elements.raw[g] = simt_load16_read_only(t.values + first + g * SIMT_WARP * shape::PER);
+                to.raw[g] = simt_load16_read_only(t.values + first + g * SIMT_WARP * shape::PER);
         } else {
 #pragma unroll
             for (uint32_t g = 0; g < shape::GROUPS; g++)
-                to.elements.raw[g] = load_some(t, first + g * SIMT_WARP * shape::PER);
+                to.raw[g] = load_some(t, first + g * SIMT_WARP * shape::PER);
         }
-        to.threshold = (word)a.filter.thresholds[t.in_group];
-        to.until = a.filter.until[t.in_group];
     }
     /* Bit i is for the thread's element at its offset i. All lanes. */
     TOPK_MEMBER uint32_t hits(uint32_t tile, const raw &from) const {
         const filter_tile<Element> t = at(tile);
-        const word last = uncut_class_last<Element>(from.threshold, a.rows.map);
-        uint32_t bits = from_code(from, uncut_class_first<Element>(from.threshold, a.rows.map), false);
-        if (from.until < t.first + SIZE) {
+        uint32_t bits = from_code(from, t.lowest, false);
+        if (t.until < t.first + SIZE) {
             TOPK_REACHED(REACHED_SORT_CUT);
-            const uint32_t above = from_code(from, last + 1, last == (word)(Element) ~(Element)0);
-            bits = (bits & offsets_between(t, 0, from.until)) | above;
+            const uint32_t above = from_code(from, t.last + 1, t.last >= (word)(Element) ~(Element)0);
+            bits = (bits & offsets_between(t, 0, t.until)) | above;
         }
         if (!is_full(t))
             bits &= offsets_between(t, 0, t.length);
@@ -135,19 +124,15 @@ template <typename Element> struct survivor_tiles {
         }
         return simt_u32x4{words[0], words[1], words[2], words[3]};
     }
-    /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`. */
+    /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`, if any is. */
     TOPK_MEMBER uint32_t from_code(const raw &from, word lowest, bool none) const {
-        const code_bound<Element> bound = {a.rows.map, lowest, none};
-        return held_bits(from, bound);
-    }
-    template <typename Bound> static TOPK_MEMBER uint32_t held_bits(const raw &from, const Bound &bound) {
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t item = 0; item < ITEMS; item++) {
-            const word element = from.elements.bits(item / shape::PER, item % shape::PER);
-            bits |= (uint32_t)bound.holds(element) << item;
+            const word element = from.bits(item / shape::PER, item % shape::PER);
+            bits |= (uint32_t)(uncut_code_of<Element>(element, a.rows.map) >= lowest) << item;
         }
-        return bits;
+        return none ? 0 : bits;
     }
     /* The bits of elements whose positions are in [from, to). */
     static TOPK_MEMBER uint32_t offsets_between(const filter_tile<Element> &t, int64_t from, int64_t to) {

@@ -48,6 +48,20 @@ template <typename Element> struct keys_of_row {
     }
 };
 
+/* Among ties in the order of positions, s.until becomes `end` of number `rank`; `before` of them come before
+ * those of the block's threads. Returns how many come before the next ones. All threads; ends with a barrier.
+ */
+TOPK_DEVICE uint32_t find_tie(const struct search_shared &s, bool ties, uint32_t before, uint32_t rank,
+                              int64_t end) {
+    const uint32_t of_warp = simt_ballot(SIMT_ALL_LANES, ties), lower = (1u << simt_lane()) - 1;
+    uint32_t total;
+    const uint32_t nearer = scan_of_warps(s.scratch, simt_popc(of_warp), &total) + simt_popc(of_warp & lower);
+    if (ties && before + nearer + 1 == rank)
+        s.until[0] = (uint64_t)end;
+    simt_block_sync();
+    return before + total;
+}
+
 /* The position behind number `rank` of the row's elements with this key. All threads; ends with a barrier. */
 template <typename Element>
 TOPK_DEVICE int64_t end_of_ties(const struct sort_args &a, const struct search_shared &s, const struct row &r,

@@ -89,7 +89,7 @@ TOPK_DEVICE ranked_key<key_word_t<Element>> key_of_rank(const struct search_shar
     return found;
 }
 
-/* A thread's samples. */
+/* A thread's samples, in the order of positions, as threads are. */
 template <typename Element> struct sort_samples {
     key_word_t<Element> keys[SORT_SAMPLES_OF_THREAD];
 
@@ -112,7 +112,7 @@ TOPK_DEVICE sort_samples<Element> draw_samples(const struct sort_args &a, int64_
     sort_samples<Element> s;
 #pragma unroll
     for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
-        const uint32_t piece = i * SORT_SAMPLE_THREADS + simt_thread();
+        const uint32_t piece = simt_thread() * SORT_SAMPLES_OF_THREAD + i;
         const int64_t first = stretch_of_row(r.length, piece);
         const uint32_t length = (uint32_t)(stretch_of_row(r.length, piece + 1) - first);
         s.keys[i] = values[first + (uint32_t)((uint64_t)hash_of(piece ^ seed) * length >> 32)];
@@ -134,31 +134,23 @@ TOPK_DEVICE uint32_t rank_of_sample(const struct row &r) {
     return (uint32_t)(mean + deviations_of(mean * (1 - share)));
 }
 
-/* Among ties in the order of positions, s.until becomes `end` of number `rank`; `before` of them come before
- * those of the block's threads. Returns how many come before the next ones. All threads; ends with a barrier.
- */
-TOPK_DEVICE uint32_t find_tie(const struct search_shared &s, bool ties, uint32_t before, uint32_t rank,
-                              int64_t end) {
-    const uint32_t of_warp = simt_ballot(SIMT_ALL_LANES, ties), lower = (1u << simt_lane()) - 1;
-    uint32_t total;
-    const uint32_t nearer = scan_of_warps(s.scratch, simt_popc(of_warp), &total) + simt_popc(of_warp & lower);
-    if (ties && before + nearer + 1 == rank)
-        s.until[0] = (uint64_t)end;
-    simt_block_sync();
-    return before + total;
-}
-
-/* Where the stretch of the threshold's own sample ends. It is number `rank` of the samples with its key. */
+/* Where the stretch of the threshold's own sample ends. It is number `rank` of the samples with its key. All
+ * threads; ends with a barrier. */
 template <typename Element>
 TOPK_DEVICE int64_t end_of_sample(const struct search_shared &s, const sort_samples<Element> &samples,
                                   const struct row &r, key_word_t<Element> key, uint32_t rank) {
-    uint32_t before = 0;
+    uint32_t ties = 0, total;
+#pragma unroll
+    for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++)
+        ties += samples.keys[i] == key;
+    uint32_t before = block_scan(s.scratch, ties, &total);
 #pragma unroll
     for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
-        const uint32_t piece = i * SORT_SAMPLE_THREADS + simt_thread();
-        if (before < rank)
-            before = find_tie(s, samples.keys[i] == key, before, rank, stretch_of_row(r.length, piece + 1));
+        before += samples.keys[i] == key;
+        if (samples.keys[i] == key && before == rank)
+            s.until[0] = (uint64_t)stretch_of_row(r.length, simt_thread() * SORT_SAMPLES_OF_THREAD + i + 1);
     }
+    simt_block_sync();
     return (int64_t)(uint64_t)s.until[0];
 }
 
