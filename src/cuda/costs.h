@@ -91,13 +91,14 @@ struct cuda_costs {
         double latency_us; /* for each instruction of a row, where rows are too few to hide it */
     } rtopk;
     struct {
-        double bytes_per_us;
-        double pass_us;           /* besides moving */
-        double filtered_per_us;   /* elements that are compared with a threshold */
-        double list_bytes_per_us; /* of what other methods have found, read and written by all passes */
-        double ranked_per_us;     /* elements in a pass of blocks with a row each */
-        double row_us;            /* of all multiprocessors, for each of these rows */
-        double block_pass_us;     /* such a pass, however few the rows are, and for each element of a row */
+        double read_bytes_per_us;  /* where a threshold leaves elements out */
+        double moved_bytes_per_us; /* by passes: read and written */
+        double pass_us;            /* besides moving */
+        double filtered_per_us;    /* elements that are compared with a threshold */
+        double list_bytes_per_us;  /* of what other methods have found, read and written by all passes */
+        double ranked_per_us;      /* elements in a pass of blocks with a row each */
+        double row_us;             /* of all multiprocessors, for each of these rows */
+        double block_pass_us;      /* such a pass, however few the rows are, and for each element of a row */
         double element_us;
     } sort;
 };

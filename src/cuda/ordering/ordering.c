@@ -261,7 +261,7 @@ void topk_cuda_plan_ordered(const topk_context *context, const struct plan *plan
     decision->cost_us = s->select.decision.cost_us +
                         (is_on_chip ? s->shape.us
                                     : s->sort.decision.cost_us + topk_cuda_costs.launch_us +
-                                          move_us(context, moved, topk_cuda_costs.sort.bytes_per_us));
+                                          move_us(context, moved, topk_cuda_costs.sort.moved_bytes_per_us));
     decision->workspace_bytes = bytes_of(plan, s);
     decision->own = s;
     decision->run = run_ordered;

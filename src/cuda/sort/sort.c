@@ -67,18 +67,19 @@ static double rows_us(const topk_context *context, const struct plan *plan, cons
     return topk_cuda_costs.launch_us + fmax(ranking_us, block_us(context, pass_us * (double)s->passes));
 }
 
+/* The launch that filters rows once more, and the passes that survivors need not have, take little. */
 static double groups_us(const topk_context *context, const struct plan *plan, const struct sort_plan *s) {
     const double rows = (double)plan->problem.rows, moved = rows * (double)s->room;
     const double entry = (double)plan->element_bytes + (s->is_kth ? 0 : s->wide ? 8 : 4);
-    const double groups = rows / (double)s->group_rows,
-                 launches = s->passes + 2 + s->is_kth + 2 * s->is_filtered;
-    const double read = rows * (double)s->length * (double)plan->element_bytes;
-    const double written = s->is_filtered ? moved * entry : 0;
-    const double filter_us =
-        s->is_filtered ? work_us(context, rows * (double)s->length, topk_cuda_costs.sort.filtered_per_us) : 0;
+    const double groups = rows / (double)s->group_rows, launches = s->passes + 2 + s->is_kth + s->is_filtered;
+    const double elements = rows * (double)s->length, read = elements * (double)plan->element_bytes;
+    double bytes = moved * 2 * s->passes * entry + (s->is_filtered ? moved * entry : read), filter_us = 0;
+    if (s->is_filtered) {
+        filter_us = fmax(work_us(context, elements, topk_cuda_costs.sort.filtered_per_us),
+                         move_us(context, read, topk_cuda_costs.sort.read_bytes_per_us));
+    }
     return groups * launches * topk_cuda_costs.sort.pass_us + filter_us +
-           move_us(context, read + written + moved * 2 * s->passes * entry,
-                   topk_cuda_costs.sort.bytes_per_us);
+           move_us(context, bytes, topk_cuda_costs.sort.moved_bytes_per_us);
 }
 
 static void decide_rows(const topk_context *context, const struct plan *plan, struct sort_plan *s,

@@ -89,7 +89,7 @@ TOPK_DEVICE ranked_key<key_word_t<Element>> key_of_rank(const struct search_shar
     return found;
 }
 
-/* A thread's samples, in the order of positions, as threads are. */
+/* A thread's samples. In the order of positions come all threads' first samples, then the second ones. */
 template <typename Element> struct sort_samples {
     key_word_t<Element> keys[SORT_SAMPLES_OF_THREAD];
 
@@ -112,7 +112,7 @@ TOPK_DEVICE sort_samples<Element> draw_samples(const struct sort_args &a, int64_
     sort_samples<Element> s;
 #pragma unroll
     for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
-        const uint32_t piece = simt_thread() * SORT_SAMPLES_OF_THREAD + i;
+        const uint32_t piece = i * SORT_SAMPLE_THREADS + simt_thread();
         const int64_t first = stretch_of_row(r.length, piece);
         const uint32_t length = (uint32_t)(stretch_of_row(r.length, piece + 1) - first);
         s.keys[i] = values[first + (uint32_t)((uint64_t)hash_of(piece ^ seed) * length >> 32)];
@@ -139,16 +139,29 @@ TOPK_DEVICE uint32_t rank_of_sample(const struct row &r) {
 template <typename Element>
 TOPK_DEVICE int64_t end_of_sample(const struct search_shared &s, const sort_samples<Element> &samples,
                                   const struct row &r, key_word_t<Element> key, uint32_t rank) {
-    uint32_t ties = 0, total;
-#pragma unroll
-    for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++)
-        ties += samples.keys[i] == key;
-    uint32_t before = block_scan(s.scratch, ties, &total);
+    const uint32_t WARPS = SORT_SAMPLE_THREADS / SIMT_WARP, COUNTS = SORT_SAMPLES_OF_THREAD * WARPS;
+    static_assert(COUNTS <= SORT_SAMPLE_THREADS && COUNTS <= SORT_COUNT_WORDS, "each count has a thread");
+    const uint32_t lower = (1u << simt_lane()) - 1;
+    uint32_t ties[SORT_SAMPLES_OF_THREAD], total;
 #pragma unroll
     for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
-        before += samples.keys[i] == key;
-        if (samples.keys[i] == key && before == rank)
-            s.until[0] = (uint64_t)stretch_of_row(r.length, simt_thread() * SORT_SAMPLES_OF_THREAD + i + 1);
+        ties[i] = simt_ballot(SIMT_ALL_LANES, samples.keys[i] == key);
+        if (simt_lane() == 0)
+            s.counters[i * WARPS + simt_warp()] = simt_popc(ties[i]);
+    }
+    simt_block_sync();
+    const uint32_t count = simt_thread() < COUNTS ? (uint32_t)s.counters[simt_thread()] : 0;
+    const uint32_t before = block_scan(s.scratch, count, &total);
+    if (before < rank && rank - before <= count)
+        s.rank[0] = key_rank{simt_thread(), before, count};
+    simt_block_sync();
+    const struct key_rank found = s.rank[0];
+#pragma unroll
+    for (uint32_t i = 0; i < SORT_SAMPLES_OF_THREAD; i++) {
+        const uint32_t piece = i * SORT_SAMPLE_THREADS + simt_thread();
+        if (found.digit == i * WARPS + simt_warp() && samples.keys[i] == key &&
+            found.before + simt_popc(ties[i] & lower) + 1 == rank)
+            s.until[0] = (uint64_t)stretch_of_row(r.length, piece + 1);
     }
     simt_block_sync();
     return (int64_t)(uint64_t)s.until[0];
