@@ -13,6 +13,7 @@ struct merge_select_shared {
     simt_shared<uint64_t> words;        /* one that threads tell each other, and one for each warp */
     simt_shared<uint32_t> sums;         /* likewise, for each warp */
     simt_shared<uint32_t> bins;
+    simt_shared<uint32_t> kept; /* tiles that the block has taken, where the row has no more than these */
 };
 
 TOPK_HOST_DEVICE struct merge_select_shared carve_merge_select(simt_arena &arena) {
@@ -21,6 +22,7 @@ TOPK_HOST_DEVICE struct merge_select_shared carve_merge_select(simt_arena &arena
     s.words = simt_carve<uint64_t>(arena, 1 + MERGE_THREADS / SIMT_WARP);
     s.sums = simt_carve<uint32_t>(arena, MERGE_THREADS / SIMT_WARP);
     s.bins = simt_carve<uint32_t>(arena, MERGE_BINS);
+    s.kept = simt_carve<uint32_t>(arena, MERGE_KEPT);
     return s;
 }
 
@@ -72,6 +74,10 @@ template <typename Element> struct select_task {
     }
     TOPK_MEMBER uint64_t tiles(void) const {
         return (a.candidates + MERGE_TILE - 1) / MERGE_TILE;
+    }
+    /* Whether blocks do the same tiles in each step. */
+    TOPK_MEMBER bool keeps(void) const {
+        return w != nullptr && tiles() <= MERGE_KEPT;
     }
     TOPK_MEMBER uint64_t tiles_of_slots(const struct merge_step &step) const {
         return step.results == (uint64_t)a.rows.k_max

@@ -6,7 +6,7 @@
 #ifndef TOPK_SRC_CUDA_MERGE_SELECT_CUH
 #define TOPK_SRC_CUDA_MERGE_SELECT_CUH
 
-#include "digits.cuh"
+#include "taker.cuh"
 
 /* Adds 1 to the bin of each lane's digit. All lanes; some have none. */
 TOPK_DEVICE void count_digit(simt_shared<uint32_t> bins, bool counts, uint32_t digit) {
@@ -22,15 +22,14 @@ TOPK_DEVICE void count_digit(simt_shared<uint32_t> bins, bool counts, uint32_t d
     }
 }
 
-/* Counts a digit of the candidates of a tile. Returns whether an index is not allowed. */
+/* Counts a digit of candidates. Returns whether an index is not allowed. */
 template <typename Element>
-TOPK_DEVICE bool count_tile(const select_task<Element> &t, const struct merge_step &step, uint64_t tile) {
+TOPK_DEVICE bool count_items(const select_task<Element> &t, const struct merge_step &step,
+                             const select_items<Element> &items) {
     const struct merge_digit d = digit_at<Element>(t.a, step.digit);
-    select_items<Element> items;
     bool is_invalid = false;
     if (d.of_index)
         TOPK_REACHED(REACHED_MERGE_INDEX_DIGITS);
-    t.load(tile, items);
 #pragma unroll
     for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
         const uint64_t inverse = t.inverse(items.indices[i]), key = items.keys[i];
@@ -55,13 +54,11 @@ TOPK_DEVICE uint64_t take_slots(const select_task<Element> &t, uint32_t count, u
     return t.m.words[0] + before;
 }
 
-/* Lists the results among the candidates of a tile. */
+/* Lists the results among candidates. */
 template <typename Element>
-TOPK_DEVICE void list_tile(const select_task<Element> &t, const struct merge_step &step, uint64_t tile,
-                           uint64_t *listed) {
-    select_items<Element> items;
+TOPK_DEVICE void list_items(const select_task<Element> &t, const struct merge_step &step,
+                            const select_items<Element> &items, uint64_t *listed) {
     uint32_t chosen = 0;
-    t.load(tile, items);
 #pragma unroll
     for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
         const uint64_t key = items.keys[i];
@@ -94,6 +91,11 @@ TOPK_DEVICE void pad_tile(const select_task<Element> &t, const struct merge_step
                         step.is_invalid ? MERGE_NOT_ALLOWED : MERGE_NONE);
 }
 
+TOPK_DEVICE void clear_bins_of_block(const struct merge_select_shared &m) {
+    for (uint32_t bin = simt_thread(); bin < MERGE_BINS; bin += simt_threads())
+        m.bins[bin] = 0;
+}
+
 /* Moves what the block has counted to the row's bins. */
 template <typename Element> TOPK_DEVICE void move_bins(const select_task<Element> &t) {
     simt_block_sync();
@@ -108,56 +110,66 @@ template <typename Element> TOPK_DEVICE void move_bins(const select_task<Element
     simt_block_sync();
 }
 
-/* The tiles of a step that a block takes, one after another. The next one is on its way meanwhile. */
-template <typename Element> struct tile_taker {
-    const select_task<Element> &t;
-    uint32_t step;
-    uint64_t tiles;
-    uint64_t ahead; /* of the first thread, or of the block that is alone */
-
-    TOPK_MEMBER void draw(void) {
-        if (t.w != nullptr && simt_thread() == 0)
-            ahead = simt_atomic_add(&t.w->taken[step], (uint64_t)1);
-    }
-    /* At least `tiles` if there is none left. */
-    TOPK_MEMBER uint64_t take(void) {
-        if (t.w == nullptr)
-            return ahead++;
-        simt_block_sync();
-        if (simt_thread() == 0)
-            t.m.words[0] = ahead;
-        simt_block_sync();
-        const uint64_t tile = t.m.words[0];
-        if (tile < tiles)
-            draw();
-        return tile;
-    }
+/* What a block keeps from step to step. */
+template <typename Element> struct select_work {
+    select_items<Element> items; /* of its latest tile */
+    uint64_t tiles;              /* in t.m.kept, if the row's are kept */
+    uint64_t listed;             /* results, if the block is alone */
+    bool is_invalid;             /* an index of the thread's is not allowed */
 };
 
-/* Does the block's share of a step. Returns how many tiles it has done. */
+/* Does what a step is about with work.items. */
 template <typename Element>
-TOPK_DEVICE uint64_t work_on(const select_task<Element> &t, uint32_t number, const struct merge_step &step,
-                             bool *is_invalid) {
-    tile_taker<Element> taker = {t, number, t.tiles_of(step), 0};
+TOPK_DEVICE void work_on_items(const select_task<Element> &t, const struct merge_step &step,
+                               select_work<Element> &work) {
+    if (t.is_last(step))
+        list_items(t, step, work.items, &work.listed);
+    else
+        work.is_invalid |= count_items(t, step, work.items);
+}
+
+/* Does the tiles of a step that the block can take. Returns how many. */
+template <typename Element>
+TOPK_DEVICE uint64_t work_on_taken(const select_task<Element> &t, uint32_t number,
+                                   const struct merge_step &step, select_work<Element> &work) {
     const uint64_t pads = t.is_last(step) ? t.tiles_of_slots(step) : 0;
-    uint64_t count = 0, listed = 0;
-    taker.draw();
-    for (uint32_t bin = simt_thread(); bin < MERGE_BINS; bin += simt_threads())
-        t.m.bins[bin] = 0;
-    simt_block_sync();
+    tile_taker<Element> taker = {t, number, t.tiles_of(step), !t.keeps(), 0};
+    uint64_t count = 0;
+    taker.begin();
 #pragma unroll 1
     for (uint64_t tile; (tile = taker.take()) < taker.tiles; count++) {
-        if (!t.is_last(step))
-            *is_invalid |= count_tile(t, step, tile);
-        else if (tile < pads)
+        if (t.keeps() && simt_thread() == 0)
+            t.m.kept[(uint32_t)count] = (uint32_t)tile;
+        if (tile < pads) {
             pad_tile(t, step, tile);
-        else
-            list_tile(t, step, tile - pads, &listed);
+        } else {
+            t.load(tile - pads, work.items);
+            work_on_items(t, step, work);
+        }
         if (t.w != nullptr && count % (UINT32_MAX / MERGE_TILE) == UINT32_MAX / MERGE_TILE - 1)
             move_bins(t); /* before a bin overflows */
     }
-    simt_block_sync();
+    work.tiles = count;
     return count;
+}
+
+/* Does the tiles that the block has taken in the first step, and of the last step what slots are padding. */
+template <typename Element>
+TOPK_DEVICE uint64_t work_on_kept(const select_task<Element> &t, uint32_t number,
+                                  const struct merge_step &step, select_work<Element> &work) {
+#pragma unroll 1
+    for (uint32_t i = 0; i < work.tiles && (!t.is_last(step) || step.results > 0); i++) {
+        if (work.tiles > 1)
+            t.load(t.m.kept[i], work.items);
+        work_on_items(t, step, work);
+    }
+    if (t.is_last(step)) {
+        tile_taker<Element> taker = {t, number, t.tiles_of_slots(step), false, 0};
+#pragma unroll 1
+        for (uint64_t tile; taker.tiles > 0 && (tile = taker.take()) < taker.tiles;)
+            pad_tile(t, step, tile);
+    }
+    return work.tiles;
 }
 
 /* Whether all tiles of a step are done once this block has done so many: then it sees what others counted. */
@@ -263,17 +275,23 @@ template <typename Element> TOPK_DEVICE uint32_t await_step(const select_task<El
 }
 
 template <typename Element> TOPK_DEVICE void select_row(const select_task<Element> &t) {
+    select_work<Element> work;
     uint32_t number = 0;
+    work.listed = 0;
+    work.is_invalid = false;
     if (simt_thread() == 0)
         t.m.now[0] = merge_step{0, false, 0, 0, 0, 0};
-    simt_block_sync();
     for (;;) {
+        if (t.w == nullptr || number == 0)
+            clear_bins_of_block(t.m);
+        simt_block_sync();
         const struct merge_step step = t.m.now[0];
-        bool is_invalid = false;
-        const uint64_t count = work_on(t, number, step, &is_invalid);
-        if (t.is_last(step))
+        const bool is_kept = t.keeps() && number > 0;
+        const uint64_t count =
+            is_kept ? work_on_kept(t, number, step, work) : work_on_taken(t, number, step, work);
+        if (t.is_last(step) || (t.keeps() && count == 0))
             return;
-        is_invalid = simt_block_count(is_invalid) > 0;
+        const bool is_invalid = simt_block_count(work.is_invalid) > 0;
         if (t.w != nullptr) {
             move_bins(t);
             if (is_invalid && simt_thread() == 0)

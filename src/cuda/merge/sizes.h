@@ -33,6 +33,8 @@ enum {
      * a last one. */
     MERGE_DIGIT_BITS = SIZE(11, 4),
     MERGE_STEPS = 2 * ((64 + MERGE_DIGIT_BITS - 1) / MERGE_DIGIT_BITS) + 1,
+    /* Tiles of a row that blocks keep from step to step: then each has so many at most. */
+    MERGE_KEPT = SIZE(1024, 6),
     /* Rows that several blocks select from together. Of more rows, each has one block. */
     MERGE_SHARED_ROWS = SIZE(256, 3),
     /* Blocks of a grid, at most: they go on to the work of those behind. Also blocks that rank the candidates
