@@ -16,14 +16,19 @@ struct merge_held_shared {
     simt_shared<uint32_t> ranks;   /* of the entries in a round */
 };
 
-/* `has_queue`: lists may have more than they hold. */
+/* `has_queue`: lists may have more than they hold. Then nothing is held, and the queue has that room. */
 TOPK_HOST_DEVICE struct merge_held_shared carve_merge_held(simt_arena &arena, uint32_t words,
                                                            bool has_queue) {
     struct merge_held_shared s = {};
-    s.rank = carve_merge_rank(arena, has_queue ? (uint32_t)MERGE_QUEUE : 0);
-    s.words = simt_carve<uint64_t>(arena, words);
+    s.rank = carve_merge_rank(arena);
     s.entries = simt_carve<uint32_t>(arena, MERGE_LISTS);
     s.ranks = simt_carve<uint32_t>(arena, MERGE_RANKED);
+    simt_arena queue = arena;
+    s.words = simt_carve<uint64_t>(arena, words);
+    if (has_queue) {
+        carve_queue(queue, s.rank);
+        arena.used_bytes = queue.used_bytes > arena.used_bytes ? queue.used_bytes : arena.used_bytes;
+    }
     return s;
 }
 
@@ -51,17 +56,17 @@ TOPK_DEVICE void hold_list(const rank_task<Element> &t, const struct merge_held_
     bool goes_on = true;
 #pragma unroll 1
     for (uint64_t first = 0; goes_on && first < length && count <= t.a.held;
-         first += MERGE_ITEMS * SIMT_WARP) {
-        merge_rank<Element> candidates[MERGE_ITEMS];
+         first += MERGE_HELD_ITEMS * SIMT_WARP) {
+        merge_rank<Element> candidates[MERGE_HELD_ITEMS];
 #pragma unroll
-        for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        for (uint32_t i = 0; i < MERGE_HELD_ITEMS; i++) {
             const uint64_t place = first + i * SIMT_WARP + simt_lane();
             candidates[i] = {0, MERGE_NONE};
             if (place < length)
                 candidates[i] = t.rank_of((int64_t)(begin + place));
         }
 #pragma unroll
-        for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        for (uint32_t i = 0; i < MERGE_HELD_ITEMS; i++) {
             const uint64_t place = first + i * SIMT_WARP + simt_lane();
             const bool is_held = candidates[i].index >= 0 && !cut.is_before(candidates[i]);
             if (is_held && place < t.a.held)

@@ -16,8 +16,8 @@ static int launch_sort(const struct launch_grid *grid, const struct merge_args *
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_rank, (uint32_t)MERGE_QUEUE),
-                  merge_rank_lists<element_t>, args);
+    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_queue), merge_rank_lists<element_t>,
+                  args);
 }
 
 static uint32_t held_bytes(uint32_t words, bool has_queue) {

@@ -58,6 +58,7 @@ struct merge_args {
     struct merge_runs from, to; /* from.values is NULL: the input's lists */
     int64_t run;                /* slots of a run of `from` */
     uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
+    uint32_t checks;            /* blocks that look at the indices of a row; 0: those that merge do */
     uint32_t held;              /* candidates of a list, or entries of a run, that a block holds */
     uint32_t held_words;        /* of all lists */
     bool has_queue;             /* lists may have more */

@@ -18,18 +18,27 @@ struct merge_rank_shared {
     simt_shared<uint32_t> lists;
 };
 
-/* `queue`: entries that wait for their ranks. */
-TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_rank(simt_arena &arena, uint32_t queue) {
+TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_rank(simt_arena &arena) {
     struct merge_rank_shared s = {};
     s.begins = simt_carve<int64_t>(arena, MERGE_LISTS);
     s.lengths = simt_carve<int64_t>(arena, MERGE_LISTS);
     s.cut = simt_carve<uint64_t>(arena, 3);
-    s.keys = simt_carve<uint64_t>(arena, queue);
-    s.indices = simt_carve<uint64_t>(arena, queue);
-    s.elements = simt_carve<uint64_t>(arena, queue);
-    s.ranks = simt_carve<uint64_t>(arena, queue);
-    s.lists = simt_carve<uint32_t>(arena, queue);
     s.sums = simt_carve<uint32_t>(arena, MERGE_THREADS / SIMT_WARP);
+    return s;
+}
+
+TOPK_HOST_DEVICE void carve_queue(simt_arena &arena, struct merge_rank_shared &s) {
+    s.keys = simt_carve<uint64_t>(arena, MERGE_QUEUE);
+    s.indices = simt_carve<uint64_t>(arena, MERGE_QUEUE);
+    s.elements = simt_carve<uint64_t>(arena, MERGE_QUEUE);
+    s.ranks = simt_carve<uint64_t>(arena, MERGE_QUEUE);
+    s.lists = simt_carve<uint32_t>(arena, MERGE_QUEUE);
+}
+
+/* For blocks that hold nothing but the queue. */
+TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_queue(simt_arena &arena) {
+    struct merge_rank_shared s = carve_merge_rank(arena);
+    carve_queue(arena, s);
     return s;
 }
 
@@ -184,10 +193,10 @@ TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t p
 template <typename Element> TOPK_DEVICE bool is_row_invalid(const rank_task<Element> &t) {
     const struct merge_args &a = t.a;
     bool is_invalid = false;
-    if (a.parts == 1)
+    if (a.checks == 0)
         is_invalid = has_invalid(a, t.row, 0, 1);
-    for (uint32_t part = simt_thread(); a.parts > 1 && part < a.parts; part += simt_threads())
-        is_invalid |= a.invalid[t.row * a.parts + part] != 0;
+    for (uint32_t check = simt_thread(); check < a.checks; check += simt_threads())
+        is_invalid |= a.invalid[t.row * a.checks + check] != 0;
     return simt_block_count(is_invalid) > 0;
 }
 

@@ -19,7 +19,7 @@ static const struct merge_kernels *const kernels[WIDTHS] = {
     &topk_cuda_merge_kernels_64};
 
 /* Blocks of MERGE_THREADS that a multiprocessor holds. */
-enum { BLOCKS_PER_SM = 2048 / 512, RANK_BLOCKS_PER_SM = 1 };
+enum { BLOCKS_PER_SM = 2, RANK_BLOCKS_PER_SM = 1, CHECKS_PER_SM = 4 };
 
 /* What is decided, once. */
 struct shape {
@@ -151,37 +151,37 @@ static int sort_few(struct launches *l) {
 }
 
 /* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
-static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t most) {
-    const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * RANK_BLOCKS_PER_SM);
+static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t per_sm,
+                         int64_t most) {
+    const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * per_sm);
     return (uint32_t)greatest(1, least(divide_up(candidates, MERGE_PART), blocks / pieces));
 }
 
 /* Launches the kernel that merges lists or runs, of so many candidates each, for so many rows or groups of
  * runs. Blocks hold what may be a result, where there is room for about twice as much as even lists have. */
 static int launch_merge(struct launches *l, int64_t pieces, int64_t lists, int64_t length, bool are_runs) {
-    const struct device_info *device = device_of(l->call->context);
-    const struct merge_kernels *kernels_of_width = l->shape->kernels;
-    const int64_t room = MERGE_HELD / lists, k = l->call->plan->problem.k_max;
-    const int64_t threads =
-        least(MERGE_THREADS, greatest(64, divide_up(lists * least(length, room), 128) * 32));
+    const struct merge_kernels *launch = l->shape->kernels;
+    const int64_t even = divide_up(l->call->plan->problem.k_max, lists), room = MERGE_HELD / lists;
+    const int64_t wanted = are_runs ? length : least(length, 2 * even + MERGE_HELD_BEYOND);
+    const int64_t threads = least(MERGE_THREADS, greatest(64, divide_up(lists * wanted, 128) * 32));
     const struct launch_grid grid = grid_for(l, pieces * l->args.parts, threads);
-    l->args.held = (uint32_t)least(length, room);
+    l->args.held = (uint32_t)least(wanted, room);
     l->args.held_words = l->args.held * (uint32_t)lists;
     l->args.has_queue = l->args.held < length;
-    const bool is_held =
-        (are_runs ? !l->args.has_queue : !l->args.has_queue || 5 * divide_up(k, lists) <= 4 * room) &&
-        kernels_of_width->held_bytes(l->args.held_words, l->args.has_queue) <=
-            (uint32_t)device->shared_bytes_max;
-    return is_held ? kernels_of_width->hold(&grid, &l->args) : kernels_of_width->rank(&grid, &l->args);
+    const bool is_held = (are_runs ? !l->args.has_queue : l->args.held == wanted || 5 * even <= 4 * room) &&
+                         launch->held_bytes(l->args.held_words, l->args.has_queue) <=
+                             (uint32_t)device_of(l->call->context)->shared_bytes_max;
+    return is_held ? launch->hold(&grid, &l->args) : launch->rank(&grid, &l->args);
 }
 
 static int rank_lists(struct launches *l) {
     const int64_t rows = l->call->plan->problem.rows;
     int error = 0;
-    l->args.parts = parts_of(l, rows, (int64_t)l->args.candidates, MERGE_RANK_BLOCKS);
+    l->args.parts = parts_of(l, rows, (int64_t)l->args.candidates, RANK_BLOCKS_PER_SM, MERGE_RANK_BLOCKS);
     if (l->args.parts > 1) {
         TOPK_REACHED(REACHED_MERGE_PARTS);
-        const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
+        l->args.checks = parts_of(l, rows, (int64_t)l->args.candidates, CHECKS_PER_SM, MERGE_RANK_BLOCKS);
+        const struct launch_grid grid = grid_for(l, rows * l->args.checks, MERGE_THREADS);
         error = l->shape->kernels->check(&grid, &l->args);
     }
     return error != 0 ? error
@@ -200,7 +200,7 @@ static int merge_runs(struct launches *l, const struct layout *layout) {
         l->args.has_successor = !l->args.is_last;
         l->args.from = layout->runs[merge % 2];
         l->args.to = layout->runs[(merge + 1) % 2];
-        l->args.parts = parts_of(l, rows * groups, least(k, span), INT32_MAX);
+        l->args.parts = parts_of(l, rows * groups, least(k, span), RANK_BLOCKS_PER_SM, INT32_MAX);
         error = launch_merge(l, rows * groups, runs, l->args.run, true);
         l->args.run = span;
         if (merge > 0) {
@@ -232,12 +232,14 @@ static int run(const struct call *call) {
     if (s->elements == 0) {
         return 0;
     }
-    if (call->lists->sorted == TOPK_SORTED_BEST_FIRST && call->lists->lists <= MERGE_LISTS &&
-        !l.args.by_position && l.args.candidates > 0) {
-        return rank_lists(&l);
-    }
-    if (are_few(&l)) {
+    const bool are_merged = call->lists->sorted == TOPK_SORTED_BEST_FIRST &&
+                            call->lists->lists <= MERGE_LISTS && !l.args.by_position &&
+                            l.args.candidates > MERGE_FEW_SORTED;
+    if (!are_merged && are_few(&l)) {
         return sort_few(&l);
+    }
+    if (are_merged) {
+        return rank_lists(&l);
     }
     l.args.listed = layout.listed;
     l.args.has_successor = s->has_order;
@@ -245,7 +247,7 @@ static int run(const struct call *call) {
     if (error == 0 && s->has_order) {
         const int64_t runs = divide_up(call->plan->problem.k_max, MERGE_RUN);
         const struct launch_grid grid = grid_for(&l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
-        l.args.has_successor = l.args.is_last = s->merges == 0;
+        l.args.is_last = s->merges == 0;
         l.args.has_successor = !l.args.is_last;
         l.args.to = layout.runs[0];
         error = s->kernels->sort(&grid, &l.args, MERGE_RUN);

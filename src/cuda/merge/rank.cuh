@@ -135,8 +135,17 @@ template <typename Element>
 TOPK_DEVICE rank_task<Element> rank_task_of(const struct merge_args &a, const struct merge_rank_shared &s,
                                             uint64_t unit, uint64_t groups) {
     const bool has_runs = a.from.values != nullptr;
-    rank_task<Element> t = {a, s, has_runs ? a.from.values : a.rows.values,
-                            has_runs ? a.from.indices : a.rows.payload, has_runs};
+    rank_task<Element> t = {a,
+                            s,
+                            has_runs ? a.from.values : a.rows.values,
+                            has_runs ? a.from.indices : a.rows.payload,
+                            has_runs,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0};
     const uint64_t number = unit / a.parts;
     t.part = (uint32_t)(unit % a.parts);
     t.row = (int64_t)(number / groups);
@@ -145,7 +154,7 @@ TOPK_DEVICE rank_task<Element> rank_task_of(const struct merge_args &a, const st
         const uint64_t first_run = number % groups * MERGE_RUNS, rest = runs - first_run;
         t.first = first_run * (uint64_t)a.run;
         t.capacity = (uint64_t)a.run;
-        t.lists = (uint32_t)(rest < MERGE_RUNS ? rest : MERGE_RUNS);
+        t.lists = rest < MERGE_RUNS ? (uint32_t)rest : (uint32_t)MERGE_RUNS;
         t.wanted = ~(uint64_t)0;
     } else {
         t.first = 0;
@@ -196,7 +205,7 @@ TOPK_DEVICE void for_lists(const struct merge_args &a, const struct merge_rank_s
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_rank_lists(struct merge_args a) {
     simt_arena arena = simt_shared_arena();
-    const struct merge_rank_shared s = carve_merge_rank(arena, MERGE_QUEUE);
+    const struct merge_rank_shared s = carve_merge_queue(arena);
     for_lists<Element>(a, s, [](const rank_task<Element> &t) TOPK_LAMBDA { rank_lists(t); });
 }
 
@@ -206,9 +215,9 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge
     if (is_called_off(a.rows))
         return;
     simt_allow_successor();
-    for (uint64_t unit = simt_block(); unit < (uint64_t)a.rows.rows * a.parts; unit += simt_blocks()) {
+    for (uint64_t unit = simt_block(); unit < (uint64_t)a.rows.rows * a.checks; unit += simt_blocks()) {
         const bool is_invalid =
-            has_invalid(a, (int64_t)(unit / a.parts), (uint32_t)(unit % a.parts), a.parts);
+            has_invalid(a, (int64_t)(unit / a.checks), (uint32_t)(unit % a.checks), a.checks);
         const uint32_t count = simt_block_count(is_invalid);
         if (simt_thread() == 0)
             a.invalid[unit] = count;

@@ -303,7 +303,7 @@ template <typename Element> TOPK_DEVICE void select_row(const select_task<Elemen
     }
 }
 
-template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_select(struct merge_args a) {
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 2) void merge_select(struct merge_args a) {
     simt_arena arena = simt_shared_arena();
     const struct merge_select_shared m = carve_merge_select(arena);
     simt_wait_predecessor();

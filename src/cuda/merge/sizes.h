@@ -13,6 +13,7 @@ enum {
     MERGE_SORT_THREADS = SIZE(1024, 64),
     /* Candidates of a thread, which are loaded together. */
     MERGE_ITEMS = SIZE(4, 2),
+    MERGE_HELD_ITEMS = SIZE(8, 2),
     /* Lists that are merged at once, at most: a lane of a warp has each. */
     MERGE_LISTS = 32,
     /* Sorted entries that wait in shared memory for their ranks. */
@@ -21,9 +22,12 @@ enum {
      * it ranks at a time. */
     MERGE_HELD = SIZE(16384, 120),
     MERGE_RANKED = SIZE(2048, 64),
+    /* A block holds twice as many of a list as even lists have results, and so many more. */
+    MERGE_HELD_BEYOND = SIZE(128, 8),
     /* Candidates of a row that one block sorts; so many are always sorted, more of them only if there are
      * rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
     MERGE_FEW = SIZE(4096, 60),
+    MERGE_FEW_SORTED = SIZE(2048, 20), /* if they are sorted lists already */
     MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
     /* Results in a run, which one block sorts, and runs that are merged at once. */
     MERGE_RUN = SIZE(1024, 20),
