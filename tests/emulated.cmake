@@ -27,6 +27,10 @@ foreach(build plain asan tsan)
   topk_operation_program(test_accumulator_${build} ${cases} simt.cpp)
   topk_warnings(test_accumulator_${build})
 
+  add_executable(test_sharded_${build} operations/sharded.c)
+  target_link_libraries(test_sharded_${build} PRIVATE ${cases})
+  topk_warnings(test_sharded_${build})
+
   add_executable(test_bad_states_${build} cuda/bad_states.c)
   topk_operation_program(test_bad_states_${build} ${cases} simt.cpp)
   topk_warnings(test_bad_states_${build})
@@ -359,7 +363,20 @@ topk_emulated_test(accumulator_full test_accumulator_full cuda 20)
 topk_emulated_test(accumulator_edges_full test_accumulator_full cuda 457 edges)
 topk_emulated_test(accumulator_edges_plain test_accumulator_plain cuda 23 edges)
 topk_emulated_test(accumulator_edges_tsan test_accumulator_tsan cuda 307 edges)
+# Shards, of which each row has up to seven.
+topk_emulated_cases(shards plain --seed 80 --operation sharded --method default --largest 6000 --elements 9000 --cases 150
+  --paths shards)
+topk_emulated_cases(shards_full full --seed 81 --operation sharded --method default --largest 30000 --elements 60000
+  --cases 25)
+topk_emulated_cases(shards_asan asan --seed 82 --operation sharded --method default --largest 3000 --elements 4000
+  --cases 40)
+topk_emulated_next_rows(shards_next_row 83 default 25 "shards: another row" --operation sharded --largest 700
+  --elements 3000)
+set(sharded_plain 8)
+set(sharded_asan 40)
+set(sharded_tsan 80)
 foreach(build plain asan tsan)
+  topk_emulated_test(sharded_${build} test_sharded_${build} cuda ${sharded_${build}})
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)

@@ -27,7 +27,11 @@ TOPK_CUDA_METHODS(METHOD_DECLARATION)
 /* accumulator.h */
 extern const struct accumulators topk_cuda_accumulators;
 
+/* sharded.h */
+extern const struct sharding topk_cuda_sharding;
+
 /* As struct method, prepare. */
 int topk_cuda_prepare_accumulators(const topk_context *context);
+int topk_cuda_prepare_sharding(const topk_context *context);
 
 #endif

@@ -328,6 +328,30 @@ static void check_states(void) {
     CHECK_STATUS(TOPK_OK, begin());
 }
 
+/* On a GPU results say what is wrong: a state that was never begun, or for another problem. */
+static void check_broken(void) {
+    const shard *x = &one.shards[0];
+    int64_t own_k[ROWS] = {0};
+    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
+    output.own_k = own_k;
+    for (int other = 0; other < 2; other++) {
+        topk_problem problem = x->problem;
+        if (other == 0) {
+            memset(x->state, 0, x->state_bytes);
+        } else {
+            CHECK_STATUS(TOPK_OK, begin());
+            problem.direction = TOPK_SMALLEST;
+        }
+        CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &problem, x->state, x->state_bytes, 0, &x->input,
+                                                 x->counters, NULL));
+        CHECK_STATUS(TOPK_OK, topk_sharded_advance(context, &problem, x->state, x->state_bytes, 0,
+                                                   x->counters, x->counters, NULL));
+        CHECK_STATUS(TOPK_OK,
+                     topk_sharded_result(context, &problem, x->state, x->state_bytes, NULL, &output, NULL));
+        CHECK(own_k[0] == -2 && own_k[ROWS - 1] == -2);
+    }
+}
+
 static void check_refused(bool on_gpu) {
     enum { LENGTH = 1000 };
     static float values[ROWS * LENGTH];
@@ -352,7 +376,9 @@ static void check_refused(bool on_gpu) {
     check_problems();
     CHECK_STATUS(TOPK_OK, begin());
     check_buffers();
-    if (!on_gpu) {
+    if (on_gpu) {
+        check_broken();
+    } else {
         check_states();
     }
     free(x->state);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of shards for elements of KEY_BITS bits. */
+#include "../instance.cuh"
+#include "advance.cuh"
+
+static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *grid,
+                         const struct sharded_args *args) {
+    const uint32_t bytes = shared_bytes_of(carve_count, args->bins);
+    switch (kernel) {
+    case SHARDED_BEGIN:
+        return launch("sharded_begin", grid, 0, sharded_begin<element_t>, args);
+    case SHARDED_COUNT:
+        return args->is_first
+                   ? launch("sharded_count_first", grid, bytes, sharded_count<element_t, true>, args)
+                   : launch("sharded_count", grid, bytes, sharded_count<element_t, false>, args);
+    case SHARDED_ADVANCE:
+        return launch("sharded_advance", grid, SIMT_WARP * sizeof(uint64_t), sharded_advance<element_t>,
+                      args);
+    default:
+        return launch("sharded_result", grid, 0, sharded_result<element_t>, args);
+    }
+}
+
+static int prepare(void) {
+    int error = simt_prepare(sharded_begin<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, true>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_advance<element_t>, 0);
+    return error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
+}
+
+extern "C" const struct sharded_kernels INSTANCE = {
+    prepare, launch_kernel,
+    (int64_t)SHARDED_THREADS *tile_shape<element_t>::GROUPS *tile_shape<element_t>::PER};

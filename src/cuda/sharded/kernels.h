@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of shards, as the host sees them. */
+#ifndef TOPK_SRC_CUDA_SHARDED_KERNELS_H
+#define TOPK_SRC_CUDA_SHARDED_KERNELS_H
+
+#include "../codes.h"
+#include "../grid.h"
+#include "../rows.h"
+#include "sizes.h"
+
+/* What a thread does with a row. */
+#ifdef __cplusplus
+#define SHARDED_INLINE TOPK_DEVICE
+#endif
+#include "../../sharded_row.h"
+
+/* Of a state that was begun; else its results say that it is broken. */
+struct sharded_header {
+    uint64_t magic, problem;
+};
+
+#define SHARDED_MAGIC 0x746f706b73686431u /* "topkshd1" */
+
+struct sharded_args {
+    struct row_args rows;
+    struct decode_args decode;
+    struct sharded_header *header;
+    uint64_t problem;
+    struct sharded_row *states; /* of each row */
+    uint64_t *own;              /* rows x bins: the shard's part of the counters; atomic */
+    void *kept;                 /* rows x capacity keys */
+    int64_t capacity;
+    uint32_t bins;        /* of a row */
+    uint32_t shift, mask; /* of the digit of the round */
+    bool is_first;        /* round: all keys are in the interval */
+    bool keeps;           /* another count follows the next one */
+    uint64_t *counters;
+    const uint64_t *sums;
+    const int64_t *before;
+    void *kth;
+    int64_t *better, *equal, *own_better, *own_equal, *own_k, *after;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sharded_kernel { SHARDED_BEGIN, SHARDED_COUNT, SHARDED_ADVANCE, SHARDED_RESULT };
+
+/* The kernels of one element width. */
+struct sharded_kernels {
+    int (*prepare)(void);
+    /* 0 or a cudaError_t. */
+    int (*launch)(enum sharded_kernel kernel, const struct launch_grid *grid,
+                  const struct sharded_args *args);
+    int64_t tile; /* elements that a block reads at once */
+};
+
+extern const struct sharded_kernels topk_cuda_sharded_kernels_8, topk_cuda_sharded_kernels_16,
+    topk_cuda_sharded_kernels_32, topk_cuda_sharded_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
