@@ -5,13 +5,18 @@
 
 #include "count.cuh"
 
+/* The call has no rows, and k alone. */
+TOPK_DEVICE int64_t k_of(const struct row_args &a, int64_t row) {
+    return a.k == nullptr ? a.k_max : clamp_extent(read_extent(a.k, row, a.wide_extents), a.k_max);
+}
+
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_begin(struct sharded_args a) {
     const int64_t thread = (int64_t)simt_block() * simt_threads() + simt_thread();
     if (thread == 0)
         *a.header = sharded_header{SHARDED_MAGIC, a.problem};
     for (int64_t row = thread; row < a.rows.rows; row += (int64_t)simt_blocks() * simt_threads())
-        a.states[row] = sharded_row_begin(row_at(a.rows, row).wanted);
+        a.states[row] = sharded_row_begin(k_of(a.rows, row));
 }
 
 /* The bins of a thread, from the best one on. */
