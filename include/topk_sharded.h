@@ -55,8 +55,7 @@ typedef struct topk_sharded_properties {
 
 /* Fills *properties. `counters` and `rounds` are the same for all shards.
  *
- * Statuses as topk_workspace_size() for TOPK_OPERATION_KTH. UNSUPPORTED also for max_iterations, epsilon and
- * epsilon_relative, and on a GPU. */
+ * Statuses as topk_workspace_size() for TOPK_OPERATION_KTH. */
 TOPK_API topk_status topk_sharded_query(const topk_context *context, const topk_problem *problem,
                                         topk_sharded_properties *properties);
 
@@ -73,7 +72,7 @@ TOPK_API topk_status topk_sharded_begin(topk_context *context, const topk_proble
  * elements in each round; `indices` are not looked at, `k` must be NULL (CONTRADICTION). Rounds count from 0,
  * and each is counted once. A row with nothing left to count is not read.
  *
- * Statuses as topk_sharded_begin(), and BAD_STATE. */
+ * Statuses as topk_sharded_begin(), and BAD_STATE (on a GPU see docs/sharded.md). */
 TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
                                         size_t state_bytes, int round, const topk_input *input,
                                         int64_t *counters, topk_stream stream);

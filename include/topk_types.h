@@ -74,7 +74,7 @@ typedef enum topk_status {
  *   - merging of a shape other than STRIDED
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
- *   - an operation that no method of the backend does; shards on a GPU
+ *   - an operation that no method of the backend does
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size, init and import: memory that init did not
  * write; a state that was finished, or is another problem's (topk_accumulator_init() says what must be the
