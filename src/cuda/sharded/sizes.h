@@ -9,7 +9,7 @@
 enum {
     /* Of a block that counts, and how many of these a multiprocessor has. */
     SHARDED_THREADS = SIZE(512, 64),
-    SHARDED_BLOCKS_PER_SM = SIZE(3, 1),
+    SHARDED_BLOCKS_PER_SM = SIZE(2, 1),
     /* Of a block that advances a row, and of kernels with a thread for each row. */
     SHARDED_ROW_THREADS = SIZE(256, 32),
     /* Of the bins in shared memory: neighbouring lanes count in different ones, so that equal keys of a warp
