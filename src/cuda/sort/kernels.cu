@@ -40,8 +40,8 @@ static int prepare(void) {
         shared_bytes_of(carve_row<element_t>, KEY_BITS == 64 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS));
     error =
         error != 0 ? error : simt_prepare(sort_sample<element_t>, shared_bytes_of(carve_search<element_t>));
-    error = error != 0 ? error
-                       : simt_prepare(sort_filter<element_t>, shared_bytes_of(carve_filter<element_t>));
+    error =
+        error != 0 ? error : simt_prepare(sort_filter<element_t>, shared_bytes_of(carve_filter<element_t>));
     error = error != 0 ? error : simt_prepare(sort_count<element_t>, shared_bytes_of(carve_count<element_t>));
     error = error != 0 ? error : simt_prepare(sort_pass<element_t>, shared_bytes_of(carve_pass<element_t>));
     return error != 0 ? error : simt_prepare(sort_kth<element_t>, 0);
