@@ -18,7 +18,7 @@ static int launch_sample(const struct launch_grid *grid, const struct sort_args 
 }
 
 static int launch_filter(const struct launch_grid *grid, const struct sort_args *args) {
-    return launch("sort_filter", grid, shared_bytes_of(carve_filter<element_t>), sort_filter<element_t>,
+    return launch("sort_survivors", grid, shared_bytes_of(carve_filter<element_t>), sort_survivors<element_t>,
                   args);
 }
 
@@ -40,8 +40,8 @@ static int prepare(void) {
         shared_bytes_of(carve_row<element_t>, KEY_BITS == 64 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS));
     error =
         error != 0 ? error : simt_prepare(sort_sample<element_t>, shared_bytes_of(carve_search<element_t>));
-    error =
-        error != 0 ? error : simt_prepare(sort_filter<element_t>, shared_bytes_of(carve_filter<element_t>));
+    error = error != 0 ? error
+                       : simt_prepare(sort_survivors<element_t>, shared_bytes_of(carve_filter<element_t>));
     error = error != 0 ? error : simt_prepare(sort_count<element_t>, shared_bytes_of(carve_count<element_t>));
     error = error != 0 ? error : simt_prepare(sort_pass<element_t>, shared_bytes_of(carve_pass<element_t>));
     return error != 0 ? error : simt_prepare(sort_kth<element_t>, 0);
