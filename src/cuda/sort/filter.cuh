@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One read of each row lists its survivors, in the order of positions.
  *
- * A survivor's key is above the threshold, or it is the threshold and its position comes before another
- * threshold, of positions. The rows' survivors lie end to end, as one compaction leaves them
+ * The threshold of a row is a key and a position. An element survives if its key is greater, or the same
+ * and its own position is lower. The survivors of all rows lie end to end, as one compaction leaves them
  * (tile_loop.cuh): the first tile of a row notes where they begin. */
 #ifndef TOPK_SRC_CUDA_SORT_FILTER_CUH
 #define TOPK_SRC_CUDA_SORT_FILTER_CUH
@@ -18,7 +18,7 @@ template <typename Element> struct filter_tile {
     int64_t first;     /* position of offset 0: there a group of 16 bytes begins, maybe before the row */
     int64_t length;    /* of the row; 0 if nothing is asked of it */
     word lowest, last; /* codes of the threshold's class */
-    int64_t until;     /* of which elements survive before this position */
+    int64_t until;     /* elements of this class survive before this position */
 
     static TOPK_MEMBER filter_tile of_row(const struct sort_args &a, int64_t in_group) {
         const struct row r = row_of(a, a.first_row + in_group);
