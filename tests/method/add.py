@@ -54,6 +54,10 @@ class Addition:
     def behind(self, name, line, added):
         self.replace(name, line, line + added)
 
+    def one_more(self, name, number):
+        text = re.sub(rf"(?<={number} = )\d+", lambda known: str(int(known[0]) + 1), (self.tree / name).read_text())
+        self.write(name, text)
+
     def at_end(self, name, added):
         self.write(name, (self.tree / name).read_text() + added)
 
@@ -70,9 +74,7 @@ class Addition:
         self.behind(f"tests/runner/methods_{backend}.def", 'METHOD("default", NULL, NULL)\n',
                     f'METHOD("{name}", "{name}", NULL)\n')
         if backend == "cpu":
-            plan = "tests/api/plan.c"
-            self.write(plan, re.sub(r"(?<=BACKEND_METHODS = )\d+", lambda known: str(int(known[0]) + 1),
-                                    (self.tree / plan).read_text()))
+            self.one_more("tests/api/plan.c", "BACKEND_METHODS")
 
     def end(self, what, limit):
         print(f"{what} touches {len(self.touched)} files besides its own:", *sorted(self.touched), flush=True)
@@ -109,7 +111,7 @@ def add_operation(tree):
     a.replace("tests/runner/run.h", "run_mask, run_route;", "run_mask, run_route, run_lengths;")
     a.write("tests/runner/backends.c",
             (tree / "tests/runner/backends.c").read_text().replace("&run_mask, ", "&run_mask, &run_lengths, "))
-    a.replace("tests/runner/backends.h", "OPERATIONS_MOST = 10", "OPERATIONS_MOST = 11")
+    a.one_more("tests/runner/backends.h", "OPERATIONS_MOST")
     a.replace("tests/runner/session.c", f"operation <= {last}", f"operation <= {name}")
     a.write("tests/api/problem.c", (tree / "tests/api/problem.c").read_text().replace(last, name))
     a.replace("tests/api/plan.c", "enum { LAST = TOPK_OPERATION_MERGE,", f"enum {{ LAST = {name},")

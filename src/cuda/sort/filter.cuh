@@ -166,7 +166,8 @@ template <typename Element> TOPK_HOST_DEVICE struct filter_shared<Element> carve
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(SORT_FILTER_THREADS, 1) void sort_survivors(struct sort_args a) {
+TOPK_KERNEL TOPK_BOUNDS(SORT_FILTER_THREADS,
+                        SORT_FILTER_BLOCKS_PER_SM) void sort_survivors(struct sort_args a) {
     simt_arena arena = simt_shared_arena();
     const struct filter_shared<Element> s = carve_filter<Element>(arena);
     const uint32_t tiles = (uint32_t)(a.group_rows * a.filter.tiles);

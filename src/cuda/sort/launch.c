@@ -131,7 +131,8 @@ static int filter_group(const struct call *call, const struct sort_plan *s, cons
     const int64_t sms = device_of(call->context)->sms;
     struct launch_grid sampling =
         grid_of(call, greatest(args->group_rows, zeroing), sms, SORT_SAMPLE_THREADS);
-    struct launch_grid filtering = grid_of(call, args->group_rows * s->row_tiles, sms, SORT_FILTER_THREADS);
+    struct launch_grid filtering =
+        grid_of(call, args->group_rows * s->row_tiles, sms * SORT_FILTER_BLOCKS_PER_SM, SORT_FILTER_THREADS);
     filtering.dependent = device_of(call->context)->dependent_launch;
     args->filter = b->filter;
     args->filter.seed = call->context->seed;

@@ -31,7 +31,8 @@ enum {
     /* Samples' worth of elements that lists have room for besides, for rounding and small numbers. */
     SORT_SPARE_SAMPLES = SIZE(14, 5),
     /* Of the kernel that filters; all but one warp have elements of a tile. */
-    SORT_FILTER_THREADS = SIZE(1024, 96),
+    SORT_FILTER_THREADS = SIZE(512, 96),
+    SORT_FILTER_BLOCKS_PER_SM = SIZE(2, 1),
     /* Of the kernel that gives a row to one block, which has as many threads as the longest row needs, and up
      * to these: rows of 8192 elements, or 4096 of 64 bits. */
     SORT_ROW_THREADS = SIZE(1024, 64),

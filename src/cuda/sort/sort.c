@@ -104,7 +104,7 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
     s->resident_blocks = (int64_t)device_of(context)->sms * SORT_BLOCKS_PER_SM;
     decide_filter(plan, s);
     s->tiles = divide_up(s->room, tile_elements(plan));
-    s->row_tiles = filter_tiles(plan, s);
+    s->row_tiles = s->is_filtered ? filter_tiles(plan, s) : 0;
     s->wide_states = s->room > SORT_NARROW_STATES;
     s->group_rows = group_rows_of(plan, s);
     decision->workspace_bytes = bytes_of(plan, s);
