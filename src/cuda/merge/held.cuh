@@ -32,7 +32,7 @@ TOPK_HOST_DEVICE struct merge_held_shared carve_merge_held(simt_arena &arena, ui
     return s;
 }
 
-/* Of candidates: greater for the better one. Whether those that tie are told apart. */
+/* Whether the words of any two candidates differ. Else candidates with one key have one word. */
 template <typename Element> TOPK_DEVICE bool are_words_exact(const rank_task<Element> &t) {
     return (t.has_runs && t.a.by_position) || (sizeof(Element) <= 4 && !t.a.rows.wide_indices);
 }
