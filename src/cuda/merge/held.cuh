@@ -37,6 +37,7 @@ template <typename Element> TOPK_DEVICE bool are_words_exact(const rank_task<Ele
     return (t.has_runs && t.a.by_position) || (sizeof(Element) <= 4 && !t.a.rows.wide_indices);
 }
 
+/* Greater for the better candidate. */
 template <typename Element>
 TOPK_DEVICE uint64_t word_of(const rank_task<Element> &t, const merge_rank<Element> &candidate) {
     if (t.has_runs && t.a.by_position)
