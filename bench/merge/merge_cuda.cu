@@ -180,8 +180,16 @@ bool run(topk_context *context, bench_timer *timer, const shape &s, const varian
     device_array<std::int64_t> indices(made.indices.size()), merged_indices(slots), selected_indices(slots);
     values.put(made.values);
     indices.put(made.indices);
-    call merge = {context, TOPK_PROBLEM_INIT, TOPK_INPUT_INIT,    TOPK_LISTS_INIT,
-                  true,    merged.data,       merged_indices.data};
+    call merge = {context,
+                  TOPK_PROBLEM_INIT,
+                  TOPK_INPUT_INIT,
+                  TOPK_LISTS_INIT,
+                  true,
+                  merged.data,
+                  merged_indices.data,
+                  nullptr,
+                  0,
+                  nullptr};
     merge.problem.type = TOPK_F32;
     merge.problem.index_type = TOPK_INDEX_I64;
     merge.problem.rows = s.rows;
