@@ -37,8 +37,8 @@ extern "C" {
  *
  * and each has its own length_max, shape, row_stride, elements_max and extent_type, which describe the shard
  * and stay the same for all calls on one state. All else of the problem is ignored, but must be valid.
- * workspace_limit, if it is not 0, bounds the state where that is possible: what is left of a shard is then
- * not kept between rounds, and read again.
+ * workspace_limit, if it is not 0, bounds the state where that is possible: the state then keeps no elements
+ * between rounds, and each round reads the shard again.
  *
  * A state holds no pointers: it can be copied to an address that is the same modulo 64. It belongs to one
  * thread or stream at a time, and may have any alignment. */

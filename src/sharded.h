@@ -3,7 +3,7 @@
  * own way.
  *
  * A round looks at one digit of the keys, the upper digits first. The interval of a row is all keys whose
- * upper digits are those of the k-th; it begins with all keys, and ends with one. */
+ * upper digits are the k-th key's; it begins with all keys, and ends with one. */
 #ifndef TOPK_SRC_SHARDED_H
 #define TOPK_SRC_SHARDED_H
 

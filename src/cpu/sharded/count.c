@@ -47,7 +47,7 @@ static size_t element_bytes(const struct part *p) {
     return p->job->state->s->plan.element_bytes;
 }
 
-/* Puts keys behind those that the row's units have kept. */
+/* Puts keys behind what the row's units have kept so far. */
 static void keep(const struct part *p, const void *keys, size_t n) {
     if (p->row->target < 0 || n == 0) {
         return;

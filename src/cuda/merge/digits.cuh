@@ -26,7 +26,7 @@ TOPK_HOST_DEVICE struct merge_select_shared carve_merge_select(simt_arena &arena
     return s;
 }
 
-/* Where a digit is, and what is known of key and inverse before it is. */
+/* Where a digit is, and which bits of key and inverse are known before it is counted. */
 struct merge_digit {
     bool of_index;
     uint32_t low, bits;

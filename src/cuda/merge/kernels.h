@@ -7,9 +7,9 @@
 #include "../rows.h"
 #include "sizes.h"
 
-/* Digits of a candidate, the most significant first: those of its key, then those of its index. A step counts
- * the next digit of all candidates whose digits so far are those of (key, inverse), where the inverse of an
- * index is the greater the lower the index. The last step lists what is at or above (key, inverse). */
+/* A candidate has the digits of its key, the most significant first, and behind them the digits of its
+ * inverse: a number that grows as its index falls. A step counts the next digit of all candidates that begin
+ * with the digits of (key, inverse). The last step lists what is at or above (key, inverse). */
 struct merge_step {
     uint32_t digit;      /* the next one, from 0 on; that of MERGE_STEPS: the last step */
     uint32_t is_invalid; /* in the last step: the row has an index that is not allowed */
@@ -58,7 +58,7 @@ struct merge_args {
     struct merge_runs from, to; /* from.values is NULL: the input's lists */
     int64_t run;                /* slots of a run of `from` */
     uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
-    uint32_t checks;            /* blocks that look at the indices of a row; 0: those that merge do */
+    uint32_t checks;            /* blocks that look at a row's indices; 0: blocks that merge do */
     uint32_t held;              /* candidates of a list, or entries of a run, that a block holds */
     uint32_t held_words;        /* of all lists */
     bool has_queue;             /* lists may have more */

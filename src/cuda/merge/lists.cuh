@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorted lists of a row that are merged: what is known of them, and searches in them. A lane of the first
- * warp has each list.
+ * A row's sorted lists: where they are, their cut, and searches in them. Each list has a lane of the first
+ * warp.
  *
  * Of the lists that have at least n entries, if these are at least k together, the last of the n-th entries
  * is the cut: nothing behind it is a result. */

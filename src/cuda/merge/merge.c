@@ -2,7 +2,7 @@
  * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
  * problem.
  *
- *   few candidates   one block sorts those of a row
+ *   few candidates   one block sorts a row's candidates
  *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
  *                    first whether it is invalid
  *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
