@@ -16,6 +16,7 @@ topk_bench_test(quick topk-bench quick --pairs 3)
 topk_bench_test(cold topk-bench sizes --n 1000,2^12 --pairs 3 --cold)
 topk_bench_test(rivals topk-bench quick --type f32,i64 --dist tie-heavy --pairs 3 --rivals --csv ${results}/quick.csv)
 topk_bench_test(self-test topk-bench --self-test)
+topk_bench_test(sharded topk-bench-sharded cpu 2 20)
 # Points of files: of one group, from the file's usual place; and from a file that is named.
 topk_bench_test(points topk-bench peers-routing --device cuda --order best --list)
 set_tests_properties(bench-points PROPERTIES PASS_REGULAR_EXPRESSION
