@@ -126,7 +126,7 @@ typedef struct topk_input {
     const void *offsets; /* CSR: rows + 1 offsets, likewise; without rows optional. Else NULL. extent_type */
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
     /* For topk_run(), topk_plan_run() and topk_simple_run(); elsewhere NULL. */
-    const topk_predicate *predicate;    /* of where, select_where, count and mask; else NULL */
+    const topk_predicate *predicate;    /* of where, select_where, count, mask, and of shards; else NULL */
     const struct topk_routing *routing; /* of route; else NULL */
     const struct topk_lists *lists;     /* topk_merge.h: of merge; else NULL */
 } topk_input;

@@ -69,10 +69,13 @@ TOPK_API topk_status topk_sharded_begin(topk_context *context, const topk_proble
 
 /* Counts the elements of this shard that lie in the row's interval, and adds them to `counters`: several
  * shards in one memory may share an array. `input` has the values and extents of the shard, the same
- * elements in each round; `indices` are not looked at, `k` must be NULL (CONTRADICTION). Rounds count from 0,
- * and each is counted once. A row with nothing left to count is not read.
+ * elements in each round; `indices` are not looked at, `k` must be NULL (CONTRADICTION). With a predicate,
+ * the same in each round, a row is the elements that meet it, as topk_select_where() takes them; masks count
+ * from input->values. Rounds count from 0, and each is counted once. A row with nothing left to count is not
+ * read.
  *
- * Statuses as topk_sharded_begin(), and BAD_STATE (on a GPU see docs/sharded.md). */
+ * Statuses as topk_sharded_begin(), and: those of topk_select_where() for input and predicate; BAD_STATE (on
+ * a GPU see docs/sharded.md). */
 TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
                                         size_t state_bytes, int round, const topk_input *input,
                                         int64_t *counters, topk_stream stream);

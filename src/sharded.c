@@ -2,6 +2,7 @@
  * The calls on shards: validation, of all that the host knows. The backend of the context does the rest. */
 #include "sharded.h"
 
+#include "predicate.h"
 #include "status.h"
 #include "structs.h"
 
@@ -147,6 +148,27 @@ topk_status topk_sharded_begin(topk_context *context, const topk_problem *proble
     return status != TOPK_OK ? status : ended(&s, backend_of(&s)->begin(&s, k, counters));
 }
 
+/* The input of a count; its predicate, if it has one, is read to *predicate. */
+static topk_status read_input(const topk_input *caller, topk_input *input, topk_predicate *predicate) {
+    topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (input->k != NULL) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "input->k must be NULL: topk_sharded_begin() takes k");
+    }
+    if (input->routing != NULL || input->lists != NULL) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "input->%s must be NULL: a shard has none",
+                         input->routing != NULL ? "routing" : "lists");
+    }
+    input->indices = NULL;
+    if (input->predicate != NULL) {
+        status = topk_check_predicate(input->predicate, predicate);
+        input->predicate = predicate;
+    }
+    return status;
+}
+
 topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
                                size_t state_bytes, int round, const topk_input *input, int64_t *counters,
                                topk_stream stream) {
@@ -154,17 +176,16 @@ topk_status topk_sharded_count(topk_context *context, const topk_problem *proble
     struct sharded s;
     struct buffer_list buffers;
     topk_input copy;
+    topk_predicate predicate;
     topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = check_round(&s, round)) != TOPK_OK ||
-        (status = topk_read_input(input, &copy)) != TOPK_OK) {
+        (status = read_input(input, &copy, &predicate)) != TOPK_OK) {
         return status;
     }
-    if (copy.k != NULL) {
-        return topk_fail(TOPK_ERROR_CONTRADICTION, "input->k must be NULL: topk_sharded_begin() takes k");
-    }
-    copy.indices = NULL;
     add_counters(&s, "counters", counters, true, &buffers);
-    if ((status = topk_check_input(&s.plan, &copy, true, &buffers)) != TOPK_OK) {
+    if ((status = topk_check_input(&s.plan, &copy, true, &buffers)) != TOPK_OK ||
+        (copy.predicate != NULL &&
+         (status = topk_list_predicate(&s.plan, &predicate, &buffers)) != TOPK_OK)) {
         return status;
     }
     status = topk_check_memory(context, &buffers);

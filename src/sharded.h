@@ -59,6 +59,7 @@ struct sharding {
     void (*measure)(struct sharded *s);
     /* `k` may be NULL. */
     topk_status (*begin)(const struct sharded *s, const void *k, int64_t *counters);
+    /* The predicate of the input may be NULL. */
     topk_status (*count)(const struct sharded *s, int round, const topk_input *input, int64_t *counters);
     topk_status (*advance)(const struct sharded *s, int round, const int64_t *sums, int64_t *counters);
     /* `before` may be NULL. */

@@ -18,7 +18,7 @@ struct sharded_row {
     int64_t better, equal;    /* elements of all shards above the interval, and in it */
     int64_t own_better, own;  /* elements of this shard, likewise. Before the first round `own` is 1 if the
                                  row must be counted */
-    int64_t length;           /* elements of this shard, from the first round on */
+    int64_t length;           /* elements of this shard, whether they count or not; from the first count on */
     int64_t kept_begin, kept; /* slots of the row's list that hold the keys of the interval; 0: the data
                                  must be read */
     int64_t target;           /* where in the list the next count puts the keys that it finds; -1: it must

@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "generators.h"
+#include "topk_route.h"
 #include "topk_sharded.h"
 #include "topk_simple.h"
 
@@ -300,6 +301,18 @@ static void check_buffers(void) {
     *x = good;
     x->input.k = one.ks;
     CHECK_STATUS(TOPK_ERROR_CONTRADICTION, count(0));
+    *x = good;
+    topk_routing routing = TOPK_ROUTING_INIT;
+    x->input.routing = &routing;
+    CHECK_STATUS(TOPK_ERROR_CONTRADICTION, count(0));
+    *x = good;
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    x->input.predicate = &predicate;
+    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, count(0));
+    predicate.kind = TOPK_BYTE_MASK;
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count(0));
+    predicate.mask = good.counters;
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, count(0));
     *x = good;
     CHECK_STATUS(TOPK_ERROR_OVERLAP, result(numbers, numbers + 1));
 }

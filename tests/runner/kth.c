@@ -28,8 +28,8 @@ static oracle_kth wanted_counts(const instance *i, const instance_row *row) {
     return oracle_kth_counts(&i->problem, row->ranking, row->extent.length, row->extent.k);
 }
 
-run_result run_check_kth(const instance *i, int64_t r, uint64_t kth, int64_t better, int64_t equal) {
-    const instance_row *row = &i->rows[r];
+run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, uint64_t kth, int64_t better,
+                         int64_t equal) {
     const oracle_kth counts = wanted_counts(i, row);
     if (kth != wanted_class(i, row)) {
         return run_fail("row %" PRId64 " k %" PRId64 ": expected class %#" PRIx64 ", got %#" PRIx64, r,
@@ -49,7 +49,7 @@ run_result run_check_kth(const instance *i, int64_t r, uint64_t kth, int64_t bet
 static run_result check_row(const instance *i, int64_t r, const device_buffer outputs[RUN_OUTPUTS]) {
     const oracle_kth counts = wanted_counts(i, &i->rows[r]);
     const int64_t *const better = outputs[1].seen, *const equal = outputs[2].seen;
-    return run_check_kth(i, r,
+    return run_check_kth(i, r, &i->rows[r],
                          outputs[0].data != NULL ? run_output_bits(i->problem.type, &outputs[0], r)
                                                  : wanted_class(i, &i->rows[r]),
                          outputs[1].data != NULL ? better[r] : counts.better,

@@ -81,8 +81,9 @@ uint64_t run_output_bits(topk_type type, const device_buffer *output, int64_t i)
 bool wants_values(const instance *i);
 bool wants_indices(const instance *i);
 
-/* Compares the k-th of a row, and how many elements are better and equal, with the right ones. */
-run_result run_check_kth(const instance *i, int64_t row, uint64_t kth, int64_t better, int64_t equal);
+/* Compares the k-th of row number `r`, and how many elements are better and equal, with the right ones. */
+run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, uint64_t kth, int64_t better,
+                         int64_t equal);
 
 /* Prints one line of explanation, indented below the case. Returns RUN_FAILED. */
 __attribute__((format(printf, 1, 2))) run_result run_fail(const char *format, ...);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rows of a case cut into shards, each with a state of its own. All share two arrays of counters by
- * turns, so that the sums are there without any more work: also in a graph. */
+ * turns, so that the sums are there without any more work: also in a graph. In half of the cases elements
+ * that do not meet the predicate do not count. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ enum number { BETTER, EQUAL, OWN_BETTER, OWN_EQUAL, OWN_K, AFTER };
 typedef struct shard {
     topk_problem problem;
     topk_input input;
+    topk_predicate predicate;
     int64_t *cuts; /* where it begins in each row */
     void *extents[2];
     device_buffer given[2], state, kth, numbers;
@@ -24,6 +26,7 @@ typedef struct shard {
 
 typedef struct shards {
     int count, rounds;
+    bool where; /* the predicate decides which elements count */
     int64_t rows;
     int64_t *cuts; /* (count + 1) x rows: the shards lie between them */
     shard each[SHARDS_MOST];
@@ -87,6 +90,10 @@ static void make_strided(const run *r, const shards *s, shard *out) {
     p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
     p->length_max = end - begin;
     out->input.values = (const char *)out->input.values + (size_t)begin * oracle_type_size(r->problem.type);
+    if (out->predicate.mask != NULL) {
+        const bool bits = out->predicate.kind == TOPK_BIT_MASK;
+        out->predicate.mask = (const char *)out->predicate.mask + (bits ? begin / 8 : begin);
+    }
 }
 
 static void make_spans(const run *r, const shards *s, shard *out) {
@@ -121,7 +128,13 @@ static void make_shard(const run *r, shards *s, int which) {
     out->problem.workspace_limit = r->instance->source->value[DIM_LIMIT] == LIMIT_HALF;
     out->input = instance_input(r->instance);
     out->input.k = NULL;
-    if (s->count > 1 && out->problem.shape == TOPK_SHAPE_STRIDED && out->input.lengths == NULL) {
+    out->predicate = r->predicate;
+    out->input.predicate = s->where ? &out->predicate : NULL;
+    /* A mask of bits begins with a whole byte. */
+    const bool moves =
+        out->problem.shape == TOPK_SHAPE_STRIDED && out->input.lengths == NULL &&
+        (!s->where || out->predicate.kind != TOPK_BIT_MASK || s->rows == 0 || out->cuts[0] % 8 == 0);
+    if (s->count > 1 && moves) {
         make_strided(r, s, out);
     } else if (s->count > 1) {
         make_spans(r, s, out);
@@ -156,6 +169,7 @@ static void make_outputs(run *r) {
     shards *s = r->shards = allocate(sizeof *s);
     const int64_t rows = r->instance->problem.rows;
     s->count = counts[random_below(&random, 5)];
+    s->where = random_below(&random, 2) == 0;
     s->rows = rows < COUNTED_ROWS_MOST / s->count ? rows : COUNTED_ROWS_MOST / s->count;
     s->cuts = allocate((size_t)(s->count + 1) * (size_t)s->rows * sizeof *s->cuts);
     cut_rows(r, s, &random);
@@ -214,6 +228,16 @@ static int64_t seen(const shards *s, const shard *each, enum number which, int64
     return ((const int64_t *)each->numbers.seen)[which * s->rows + row];
 }
 
+/* A row as it counts: what does not meet the predicate is no part of it. */
+static instance_row counted_row(const run *r, int64_t row) {
+    instance_row counted = r->instance->rows[row];
+    if (r->shards->where) {
+        counted.ranking = counted.matching;
+        counted.extent.length = counted.matches;
+    }
+    return counted;
+}
+
 /* How many of the row's elements from `first` to before `end` of its ranking lie in the shard. */
 static int64_t in_shard(const shards *s, const shard *each, const instance_row *row, int64_t r, int64_t first,
                         int64_t end) {
@@ -227,7 +251,7 @@ static int64_t in_shard(const shards *s, const shard *each, const instance_row *
 
 static run_result check_own(const run *r, const shard *each, int64_t row, int64_t *before) {
     const shards *s = r->shards;
-    const instance_row *of_case = &r->instance->rows[row];
+    const instance_row counted = counted_row(r, row), *of_case = &counted;
     const int64_t better = seen(s, each, BETTER, row), equal = seen(s, each, EQUAL, row);
     const int64_t wanted[NUMBERS] = {[BETTER] = better,
                                      [EQUAL] = equal,
@@ -249,11 +273,12 @@ static run_result check_own(const run *r, const shard *each, int64_t row, int64_
 
 static run_result check_row(const run *r, int64_t row) {
     const shards *s = r->shards;
+    const instance_row counted = counted_row(r, row);
     int64_t before = 0;
     run_result result = RUN_PASSED;
     for (int i = 0; i < s->count && result == RUN_PASSED; i++) {
         const shard *each = &s->each[i];
-        result = run_check_kth(r->instance, row, run_output_bits(r->problem.type, &each->kth, row),
+        result = run_check_kth(r->instance, row, &counted, run_output_bits(r->problem.type, &each->kth, row),
                                seen(s, each, BETTER, row), seen(s, each, EQUAL, row));
         result = result == RUN_PASSED ? check_own(r, each, row, &before) : result;
     }

@@ -7,6 +7,7 @@
 #include "../../reached.h"
 #include "../../subcall.h"
 #include "../kernels/kernels.h"
+#include "../matcher.h"
 #include "../team.h"
 #include "state.h"
 
@@ -21,6 +22,8 @@ struct job {
     const struct kernels *kernels;
     struct sharded_digit digit;
     const topk_input *input;
+    const struct matcher *matcher; /* NULL: all elements count */
+    bool is_first;                 /* round */
     int64_t *counters;
     int64_t splits; /* units of each row */
     _Atomic int64_t next;
@@ -31,7 +34,9 @@ struct part {
     const struct job *job;
     struct sharded_row *row;
     const struct key_map *map;
+    const struct matcher *matcher; /* NULL: all of them count */
     const char *elements;
+    size_t first; /* of the elements, in the input */
     size_t n;
     uint64_t high;      /* of the interval */
     int64_t *own, *all; /* counters of the row: of the shard, and the caller's */
@@ -58,10 +63,23 @@ static void keep(const struct part *p, const void *keys, size_t n) {
     memcpy(p->kept + (size_t)(p->row->target + at) * element_bytes(p), keys, fits * element_bytes(p));
 }
 
-/* The keys of the interval among `n` elements, at most a tile: in the scratch. */
-static size_t take(const struct part *p, const void *elements, size_t n) {
-    const size_t taken =
-        p->job->kernels->take_range(elements, n, NULL, p->map, p->row->low, p->high, p->scratch.keys);
+/* Which of the `n` elements from `at` on count, at most a tile: NULL if all do. */
+static const uint64_t *mask_of(const struct part *p, size_t at, size_t n, uint64_t mask[TILE / WORD]) {
+    if (p->matcher == NULL) {
+        return NULL;
+    }
+    (void)topk_cpu_matcher_mask(p->matcher, p->first + at, n, mask);
+    return mask;
+}
+
+static const char *element_at(const struct part *p, size_t at) {
+    return p->elements + at * element_bytes(p);
+}
+
+/* The keys of the interval among the `n` elements from `at` on, at most a tile: in the scratch. */
+static size_t take(const struct part *p, size_t at, size_t n, const uint64_t *only) {
+    const size_t taken = p->job->kernels->take_range(element_at(p, at), n, only, p->map, p->row->low, p->high,
+                                                     p->scratch.keys);
     keep(p, p->scratch.keys, taken);
     return taken;
 }
@@ -87,15 +105,17 @@ static void add_tables(const struct part *p) {
     memset(p->scratch.tables, 0, DIGIT_TABLES * pitch * sizeof *p->scratch.tables);
 }
 
-/* Where keys are kept they are found first, a tile at a time. */
-static void count_run(const struct part *p, const char *elements, size_t n) {
-    const bool keeps = p->row->target >= 0;
-    if (!keeps) {
-        count_keys(p, elements, n, p->map);
+/* Counts the `n` elements from `at` on. Where keys are kept, or not all of them count, they are found first,
+ * a tile at a time. */
+static void count_run(const struct part *p, size_t at, size_t n) {
+    const bool finds = p->row->target >= 0 || p->matcher != NULL;
+    uint64_t mask[TILE / WORD];
+    if (!finds) {
+        count_keys(p, element_at(p, at), n, p->map);
     }
-    for (size_t i = 0; keeps && i < n; i += TILE) {
+    for (size_t i = 0; finds && i < n; i += TILE) {
         const size_t rest = n - i < TILE ? n - i : TILE;
-        const size_t taken = take(p, elements + i * element_bytes(p), rest);
+        const size_t taken = take(p, at + i, rest, mask_of(p, at + i, rest, mask));
         count_keys(p, p->scratch.keys, taken, &same);
     }
     add_tables(p);
@@ -104,11 +124,16 @@ static void count_run(const struct part *p, const char *elements, size_t n) {
 /* A short row, which no other thread counts: clearing the tables would take longer. */
 static void count_short(const struct part *p) {
     const size_t bins = (size_t)p->job->state->s->bins;
-    for (size_t i = 0; p->row->target >= 0 && i < p->n; i += TILE) {
-        (void)take(p, p->elements + i * element_bytes(p), p->n - i < TILE ? p->n - i : TILE);
+    uint64_t mask[TILE / WORD];
+    for (size_t i = 0; i < p->n; i += TILE) {
+        const size_t rest = p->n - i < TILE ? p->n - i : TILE;
+        const uint64_t *only = mask_of(p, i, rest, mask);
+        if (p->row->target >= 0) {
+            (void)take(p, i, rest, only);
+        }
+        (void)p->job->kernels->histogram(element_at(p, i), rest, only, p->map, p->row->low, p->high,
+                                         p->job->digit.shift, (uint64_t *)p->own);
     }
-    (void)p->job->kernels->histogram(p->elements, p->n, NULL, p->map, p->row->low, p->high,
-                                     p->job->digit.shift, (uint64_t *)p->own);
     for (size_t b = 0; b < bins; b++) {
         p->all[b] += p->own[b];
     }
@@ -127,11 +152,16 @@ static bool open_part(const struct job *job, int64_t unit, struct part *p) {
     }
     const struct row_extent extent = plan_row(&s->plan, job->input, r);
     const bool kept = row->kept > 0;
+    if (job->is_first && split == 0) {
+        row->length = extent.length;
+    }
     const size_t n = (size_t)(kept ? row->kept : extent.length);
     const size_t begin = share(n, split, (int)job->splits), end = share(n, split + 1, (int)job->splits);
     p->kept = state->kept == NULL ? NULL : state->kept + (size_t)(r * s->capacity) * bytes;
     p->row = row;
     p->map = kept ? &same : &s->plan.map;
+    p->matcher = kept ? NULL : job->matcher;
+    p->first = (size_t)extent.begin + begin;
     p->elements = begin == end ? NULL
                   : kept       ? p->kept + ((size_t)row->kept_begin + begin) * bytes
                                : (const char *)job->input->values + ((size_t)extent.begin + begin) * bytes;
@@ -153,7 +183,7 @@ static void count_unit(const struct job *job, int64_t unit, int thread) {
         return;
     }
     for (size_t i = 0; i < p.n; i += RUN_MAX) {
-        count_run(&p, p.elements + i * element_bytes(&p), p.n - i < RUN_MAX ? p.n - i : RUN_MAX);
+        count_run(&p, i, p.n - i < RUN_MAX ? p.n - i : RUN_MAX);
     }
 }
 
@@ -181,10 +211,15 @@ void topk_cpu_sharded_count(const struct sharded_state *state, int round, const 
     if (s->plan.problem.rows == 0) {
         return;
     }
+    const struct call call = {
+        .context = s->context, .plan = &s->plan, .input = *input, .predicate = input->predicate};
+    struct matcher matcher;
     struct job job = {.state = state,
                       .kernels = topk_cpu_kernels_for(s->context, s->plan.element_bits),
                       .digit = sharded_digit_of(s, round),
                       .input = input,
+                      .matcher = topk_cpu_matcher_if_any(&call, &matcher),
+                      .is_first = round == 0,
                       .counters = counters,
                       .splits = splits_of(s, threads)};
     topk_cpu_team_run(s->context, threads, count_part, &job);

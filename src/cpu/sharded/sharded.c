@@ -122,9 +122,8 @@ static void advance_rows(void *argument, int part, int parts) {
         int64_t *own = a->state->own + r * (size_t)s->bins;
         const int64_t *sums = a->sums + r * (size_t)s->bins;
         const int64_t total = a->round == 0 && row->open ? sum(sums, 0, s->bins) : row->k;
-        row->length = a->round == 0 ? sum(own, 0, s->bins) : row->length;
         if (row->open && row->k > total) {
-            end_row(row, total, row->length);
+            end_row(row, total, sum(own, 0, s->bins));
         } else if (row->open) {
             narrow(s, row, a->round, sums, own);
         }

@@ -69,8 +69,6 @@ TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_sha
     simt_block_sync();
     const uint64_t own_before = block_scan(scratch, of_own, &own_total);
     simt_block_sync(); /* all have read the state */
-    if (a.is_first && simt_thread() == 0)
-        state->length = (int64_t)own_total;
     if (a.is_first && open && (uint64_t)k > total) {
         if (simt_thread() == 0) {
             state->open = state->own = 0;
@@ -78,7 +76,6 @@ TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_sha
             state->own_better = (int64_t)own_total;
         }
     } else if (open) {
-        simt_block_sync(); /* the length is written */
         const bool is_last = run.count > 0 && run.first + run.count == a.mask + 1;
         if (run.count > 0 && before < need && (need <= before + of_all || is_last))
             narrow_row(a, row, run, need, before, own_before);

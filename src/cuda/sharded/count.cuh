@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 #define TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 
-#include "../tiles.cuh"
+#include "../predicate/source.cuh"
 #include "kernels.h"
 
 struct count_shared {
@@ -62,8 +62,9 @@ template <typename Interval> TOPK_DEVICE int64_t take_slots(const Interval &in, 
     return (int64_t)(uint64_t)in.s.first[0] + before;
 }
 
+/* All threads. */
 template <typename Element, typename Interval, typename Tile>
-TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
+TOPK_DEVICE void count_tested(const Interval &in, const Tile &tile) {
     uint32_t hits = 0;
 #pragma unroll
     for (uint32_t g = 0; g < Tile::GROUPS; g++) {
@@ -72,7 +73,7 @@ TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++) {
             const key_word_t<Element> key = in.key(tile.bits(g, e));
-            if (in.holds(key)) {
+            if (in.holds(key) && is_match(tile, g, e)) {
                 in.count(key);
                 hits++;
             }
@@ -88,13 +89,18 @@ TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++) {
             const key_word_t<Element> key = in.key(tile.bits(g, e));
-            if (in.holds(key)) {
+            if (in.holds(key) && is_match(tile, g, e)) {
                 if (slot < in.room)
                     in.list[slot] = (Element)key;
                 slot++;
             }
         }
     }
+}
+
+template <typename Element, typename Interval, typename Tile>
+TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
+    branch_once(tile, [&](const auto &tested) TOPK_LAMBDA { count_tested<Element>(in, tested); });
 }
 
 TOPK_DEVICE void clear_tables(const struct sharded_args &a, const count_shared &s) {
@@ -120,17 +126,37 @@ TOPK_DEVICE void add_tables(const struct sharded_args &a, const count_shared &s,
     clear_tables(a, s);
 }
 
-template <typename Element, typename Interval>
-TOPK_DEVICE void count_elements(const Interval &in, const Element *values, int64_t length, int64_t row) {
-    const struct row_parts parts = parts_of(values, length);
+/* What was kept, as a source like a row (predicate/source.cuh). */
+template <typename Element> struct kept_source {
+    const Element *list;
+    TOPK_MEMBER const Element *values(void) const {
+        return list;
+    }
+    TOPK_MEMBER body_tile<Element> fetch(const struct row_parts &parts, int64_t tile) const {
+        return load_body(list, parts, tile);
+    }
+    TOPK_MEMBER const body_tile<Element> &test(const body_tile<Element> &tile) const {
+        return tile;
+    }
+    TOPK_MEMBER edge_tile<Element> head(const struct row_parts &parts) const {
+        return load_head(list, parts);
+    }
+    TOPK_MEMBER edge_tile<Element> tail(const struct row_parts &parts) const {
+        return load_tail(list, parts);
+    }
+};
+
+template <typename Element, typename Interval, typename Source>
+TOPK_DEVICE void count_elements(const Interval &in, const Source &source, int64_t length, int64_t row) {
+    const struct row_parts parts = parts_of(source.values(), length);
     const int64_t tiles = tiles_of<Element>(parts);
     int64_t run = 0;
     if (simt_block() == 0) {
-        count_tile<Element>(in, load_head(values, parts));
-        count_tile<Element>(in, load_tail(values, parts));
+        count_tile<Element>(in, source.head(parts));
+        count_tile<Element>(in, source.tail(parts));
     }
     for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks()) {
-        count_tile<Element>(in, load_body(values, parts, tile));
+        count_tile<Element>(in, source.test(source.fetch(parts, tile)));
         if (++run == SHARDED_RUN_TILES) {
             TOPK_REACHED(REACHED_SHARDED_CUDA_RUN);
             add_tables(in.a, in.s, row);
@@ -140,8 +166,10 @@ TOPK_DEVICE void count_elements(const Interval &in, const Element *values, int64
     add_tables(in.a, in.s, row);
 }
 
-template <typename Element, bool FIRST>
-TOPK_DEVICE void count_row(const struct sharded_args &a, const count_shared &s, int64_t row) {
+/* FIRST: for the first round alone. WHERE: elements that do not meet the call's predicate do not count. */
+template <typename Element, bool FIRST, bool WHERE>
+TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, WHERE> &predicate,
+                           const count_shared &s, int64_t row) {
     typedef key_word_t<Element> word;
     struct sharded_row *state = &a.states[row];
     if (state->own == 0)
@@ -155,27 +183,30 @@ TOPK_DEVICE void count_row(const struct sharded_args &a, const count_shared &s, 
     if (!FIRST && kept > 0) {
         TOPK_REACHED(REACHED_SHARDED_CUDA_KEPT);
         const interval<Element, FIRST, true> in = {a, s, low, span, keep, a.capacity - target, filled};
-        count_elements<Element>(in, (const Element *)list + state->kept_begin, kept, row);
+        count_elements<Element>(in, kept_source<Element>{list + state->kept_begin}, kept, row);
     } else {
-        if (!FIRST)
+        if (!a.is_first)
             TOPK_REACHED(REACHED_SHARDED_CUDA_AGAIN);
         const struct row r = row_at(a.rows, row);
         const interval<Element, FIRST, false> in = {a, s, low, span, keep, a.capacity - target, filled};
-        count_elements<Element>(in, row_values<Element>(a.rows, r), r.length, row);
+        if (a.is_first && simt_block() == 0 && simt_thread() == 0)
+            state->length = r.length;
+        count_elements<Element>(in, source_of(a.rows, r, predicate), predicate.none ? 0 : r.length, row);
     }
 }
 
-template <typename Element, bool FIRST>
+template <typename Element, bool FIRST, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(SHARDED_THREADS, SHARDED_BLOCKS_PER_SM) void sharded_count(struct sharded_args a) {
     simt_arena arena = simt_shared_arena();
     const count_shared s = carve_count(arena, a.bins);
     clear_tables(a, s);
     if (!is_begun(a))
         return;
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         if (row != simt_block_y())
             TOPK_REACHED(REACHED_SHARDED_CUDA_NEXT_ROW);
-        count_row<Element, FIRST>(a, s, row);
+        count_row<Element, FIRST, WHERE>(a, predicate, s, row);
     }
 }
 

@@ -3,6 +3,15 @@
 #include "../instance.cuh"
 #include "advance.cuh"
 
+/* A first round with a predicate is like any other: that spares a kernel. */
+static int launch_count(const struct launch_grid *grid, uint32_t bytes, const struct sharded_args *args) {
+    if (args->predicate.is_given)
+        return launch("sharded_count_where", grid, bytes, sharded_count<element_t, false, true>, args);
+    return args->is_first
+               ? launch("sharded_count_first", grid, bytes, sharded_count<element_t, true, false>, args)
+               : launch("sharded_count", grid, bytes, sharded_count<element_t, false, false>, args);
+}
+
 static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *grid,
                          const struct sharded_args *args) {
     const uint32_t bytes = shared_bytes_of(carve_count, args->bins);
@@ -10,9 +19,7 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
     case SHARDED_BEGIN:
         return launch("sharded_begin", grid, 0, sharded_begin<element_t>, args);
     case SHARDED_COUNT:
-        return args->is_first
-                   ? launch("sharded_count_first", grid, bytes, sharded_count<element_t, true>, args)
-                   : launch("sharded_count", grid, bytes, sharded_count<element_t, false>, args);
+        return launch_count(grid, bytes, args);
     case SHARDED_ADVANCE:
         return launch("sharded_advance", grid, SIMT_WARP * sizeof(uint64_t), sharded_advance<element_t>,
                       args);
@@ -23,8 +30,9 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
 
 static int prepare(void) {
     int error = simt_prepare(sharded_begin<element_t>, 0);
-    error = error != 0 ? error : simt_prepare(sharded_count<element_t, true>, 0);
-    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, true, false>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, true>, 0);
     error = error != 0 ? error : simt_prepare(sharded_advance<element_t>, 0);
     return error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
 }

@@ -5,6 +5,7 @@
 
 #include "../codes.h"
 #include "../grid.h"
+#include "../predicate/args.h"
 #include "../rows.h"
 #include "sizes.h"
 
@@ -24,6 +25,7 @@ struct sharded_header {
 struct sharded_args {
     struct row_args rows;
     struct decode_args decode;
+    struct predicate_args predicate; /* of a count */
     struct sharded_header *header;
     uint64_t problem;
     struct sharded_row *states; /* of each row */

@@ -13,6 +13,7 @@ static const struct sharded_kernels *const kernels[WIDTHS] = {
 /* The arrays of a state. Over NULL it is measured. */
 struct layout {
     struct sharded_header *header;
+    struct match *found; /* of bounds that the device reads */
     struct sharded_row *states;
     uint64_t *own;
     void *kept;
@@ -30,6 +31,7 @@ static struct layout lay_out(const struct sharded *s, void *memory) {
     if (__builtin_mul_overflow(rows, (size_t)s->capacity, &kept)) {
         kept = SIZE_MAX;
     }
+    l.found = arena_take(&arena, 1, sizeof *l.found);
     l.states = arena_take(&arena, rows, sizeof *l.states);
     l.own = arena_take(&arena, counters, sizeof *l.own);
     l.kept = arena_take(&arena, kept, s->plan.element_bytes);
@@ -100,9 +102,11 @@ static struct launch_grid grid_for(const struct work *w) {
 static int launch_work(const void *of) {
     const struct work *w = of;
     const struct layout l = lay_out(w->s, w->s->memory);
-    const struct sharded_args args = args_of(w, &l);
+    struct sharded_args args = args_of(w, &l);
     const struct launch_grid grid = grid_for(w);
-    int error = 0;
+    const struct call call = {
+        .plan = &w->s->plan, .input = w->input, .predicate = w->input.predicate, .stream = w->s->stream};
+    int error = call.predicate != NULL ? topk_cuda_take_predicate(&call, l.found, &args.predicate) : 0;
     if (w->kernel == SHARDED_BEGIN) {
         error = topk_device_zero(w->s->stream, l.own, l.own_bytes);
         error = error != 0 ? error : topk_device_zero(w->s->stream, w->counters, l.own_bytes);
@@ -133,7 +137,7 @@ static topk_status result(const struct sharded *s, const int64_t *before, const 
 }
 
 int topk_cuda_prepare_sharding(const topk_context *context) {
-    int error = 0;
+    int error = topk_cuda_prepare_bounds();
     (void)context;
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare();
