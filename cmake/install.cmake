@@ -25,6 +25,9 @@ install(TARGETS topk topk_device EXPORT topkTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT topk_library NAMELINK_COMPONENT topk_development)
 file(GLOB headers CONFIGURE_DEPENDS include/*.h include/*.hpp)
+if(NOT TARGET topk_dist)
+  list(FILTER headers EXCLUDE REGEX "/topk_dist[_a-z]*\\.h$")
+endif()
 install(FILES ${headers}
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 topk_install_device_headers()
@@ -43,6 +46,16 @@ file(RELATIVE_PATH pkgconfig_to_prefix ${libdir}/pkgconfig ${prefix})
 file(RELATIVE_PATH bin_to_lib ${bindir} ${libdir})
 configure_file(cmake/topk.pc.in ${config}/topk.pc @ONLY)
 install(FILES ${config}/topk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# Its targets are a set of their own, so that only a project that asks for the component needs MPI.
+if(TARGET topk_dist)
+  set_target_properties(topk_dist PROPERTIES INSTALL_RPATH $ORIGIN) # where libtopk is
+  install(TARGETS topk_dist EXPORT topkDistTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT topk_library NAMELINK_COMPONENT topk_development)
+  install(EXPORT topkDistTargets NAMESPACE topk:: DESTINATION ${package_dir})
+  configure_file(cmake/topk_dist.pc.in ${config}/topk_dist.pc @ONLY)
+  install(FILES ${config}/topk_dist.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 # Where the system looks for libraries by itself, nothing else is to be searched first.
 if(TARGET topk_cli AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set_target_properties(topk_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})

@@ -44,4 +44,10 @@ if(BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   topk_tree_test(symbols symbols.py
     $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
   set_tests_properties(symbols PROPERTIES LABELS unit)
+  if(TARGET topk_dist)
+    topk_tree_test(symbols_dist symbols.py
+      $<TARGET_FILE:topk_dist> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_dist_shrunk>)
+    set_tests_properties(symbols_dist PROPERTIES LABELS unit)
+    add_dependencies(quick topk_dist topk_dist_shrunk)
+  endif()
 endif()

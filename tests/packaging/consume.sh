@@ -1,5 +1,5 @@
 #!/bin/sh
-# consume.sh install|find_package|pkg_config|add_subdirectory|device SOURCE BUILD WORK
+# consume.sh install|find_package|pkg_config|add_subdirectory|dist|device SOURCE BUILD WORK
 set -eu
 way=$1 source=$2 build=$3 work=$4
 prefix=$work/prefix
@@ -23,6 +23,7 @@ install)
     test -s "$prefix/share/zsh/site-functions/_topk"
     python3 "$source/tests/tree/links.py" "$prefix/share/doc/topk" 100
     for header in "$source"/include/*.h "$source"/include/*.hpp; do
+        case $header in *topk_dist*) test -e "$build/libtopk_dist.so" || continue ;; esac
         test -s "$prefix/include/${header##*/}"
     done
     ;;
@@ -38,6 +39,18 @@ pkg_config)
 add_subdirectory)
     run_by_cmake "$consumer" -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
     test ! -e "$consumer/topk/topk" # only the library is built unless asked for
+    ;;
+dist) # linked, not run: that is example.distributed
+    rm -rf "$consumer"
+    "$CMAKE" -S "$source/tests/packaging/dist" -B "$consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DEXAMPLE="$source/examples/distributed_mpi.c"
+    "$CMAKE" --build "$consumer" --parallel 2
+    readelf -d "$consumer/distributed" | grep -q 'NEEDED.*libtopk_dist'
+    command -v pkg-config >/dev/null && command -v mpicc >/dev/null || exit 0
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name topk_dist.pc)")
+    export PKG_CONFIG_PATH
+    mpicc $(pkg-config --cflags topk_dist) "$source/examples/distributed_mpi.c" $(pkg-config --libs topk_dist) \
+        -o "$consumer/by_pkg_config"
     ;;
 device)
     rm -rf "$consumer"

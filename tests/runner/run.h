@@ -85,6 +85,9 @@ bool wants_indices(const instance *i);
 run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, uint64_t kth, int64_t better,
                          int64_t equal);
 
+/* Compares what r->outputs hold of rows [first, end) with what select or select_where must write. */
+run_result run_check_selected(const run *r, int64_t first, int64_t end);
+
 /* Prints one line of explanation, indented below the case. Returns RUN_FAILED. */
 __attribute__((format(printf, 1, 2))) run_result run_fail(const char *format, ...);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Each public header compiles alone and twice, as C11 and as C++11, without a warning. One of C++ alone (.hpp)
-does so as C++17 and C++20, with exceptions and without.
+does so as C++17 and C++20, with exceptions and without. Headers of MPI (_mpi.h) need mpicc, which knows where MPI's are.
 
 usage: headers.py INCLUDE_DIR
 """
@@ -25,7 +25,16 @@ def headers(include, pattern):
     return names or sys.exit(f"no {pattern} in {include}")
 
 
+def options_of_mpi():
+    """What a compiler needs for MPI's headers, whose own warnings do not count; None without MPI."""
+    if shutil.which("mpicc") is None:
+        return None
+    told = subprocess.run(["mpicc", "-show"], check=True, capture_output=True, text=True).stdout
+    return ["-DOMPI_SKIP_MPICXX", *(f"-isystem{word[2:]}" for word in told.split() if word.startswith("-I"))]
+
+
 def main():
+    mpi = options_of_mpi()
     include = pathlib.Path(sys.argv[1])
     compilations = [*itertools.product(COMPILERS, headers(include, "*.h")),
                     *itertools.product(COMPILERS_OF_HPP, headers(include, "*.hpp"))]
@@ -34,6 +43,10 @@ def main():
         if shutil.which(compiler) is None:
             print(f"skipped: no {compiler} here")
             continue
+        if header.endswith("_mpi.h") and mpi is None:
+            print(f"skipped: no mpicc here for {header}")
+            continue
+        options = [*(mpi if header.endswith("_mpi.h") else []), *options]
         tried += 1
         source = f"#include <{header}>\n" * 2 + "extern int translation_unit_is_not_empty;\n"
         run = subprocess.run([compiler, *WARNINGS, f"-I{include}", *options], input=source, text=True)

@@ -56,8 +56,9 @@ def layouts(folder, compiler):
              for struct, fields in structs.items() for field in fields]
     lines += [f'printf("{struct} - %zu 0\\n", sizeof({struct}));' for struct in structs]
     with tempfile.TemporaryDirectory() as work:
+        headers = "".join(f'#include "{path.name}"\n' for path in folder.glob("*.h")
+                          if not path.name.endswith("_mpi.h"))
         source, program = pathlib.Path(work, "layouts.c"), pathlib.Path(work, "layouts")
-        headers = "".join(f'#include "{path.name}"\n' for path in folder.glob("*.h"))
         source.write_text(headers + '#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n'
                           + "\n".join(lines) + "\n}\n")
         subprocess.run([compiler, f"-I{folder}", source, "-o", program], check=True)

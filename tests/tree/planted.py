@@ -23,6 +23,8 @@ PLANTED = (
     ("src/cuda/compact/compact.c", '#include "../sort/sizes.h"', "the method sort is not its business"),
     ("src/cuda/tiles.cuh", '#include "air/kernels.h"', "the method air is not its business"),
     ("src/cuda/simt/bits.cuh", '#include "../sort/sizes.h"', "the method sort is not its business"),
+    ("src/dist/plan.c", '#include "../choose.h"', "src/dist/plan.c includes ../choose.h: dist uses only include/"),
+    ("include/topk_dist.h", "MPI_Comm planted;", "include/topk_dist.h uses MPI or NCCL: MPI_Comm"),
     ("cli/main.c", '#include "choose.h"', "cli/main.c includes src/choose.h"),
     ("tests/oracle/oracle.c", '#include "problem.h"', "tests/oracle/oracle.c includes src/problem.h"),
     ("src/keys.c", "cudaError_t error;", "src/keys.c uses CUDA: cudaError_t"),

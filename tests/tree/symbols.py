@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the built library defines: only names with the prefix, and no mutable globals.
 
-usage: symbols.py LIBTOPK.so HEADER_DIR ARCHIVE.a...
+usage: symbols.py LIBTOPK.so|LIBTOPK_DIST.so HEADER_DIR ARCHIVE.a...
 """
 import pathlib
 import re
@@ -36,7 +36,10 @@ def symbols(path, *options):
 
 def check_exports(library, header_directory):
     exported = {name for _, name in symbols(library, "-D")}
-    text = "".join(path.read_text() for path in sorted(pathlib.Path(header_directory).glob("*.h")))
+    is_dist = "topk_dist" in pathlib.Path(library).name
+    headers = (path for path in sorted(pathlib.Path(header_directory).glob("*.h"))
+               if path.name.startswith("topk_dist") == is_dist)
+    text = "".join(path.read_text() for path in headers)
     declared = set(re.findall(r"TOPK_API[^;(]*?(topk_\w+)\(", text))
     yield from (f"{library} exports {name}, which no public header declares" for name in sorted(exported - declared))
     yield from (f"{library} does not export {name}" for name in sorted(declared - exported))

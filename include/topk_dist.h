@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Selection from rows whose elements lie on many ranks: processes of one machine or of many. A library of its
+ * own, libtopk_dist, over libtopk.
+ *
+ * Results are those of one call over the whole rows, bit for bit: for any number of ranks, any way of
+ * dealing out the elements, any strategy. Elements that tie go by their position in the whole row.
+ *
+ *   topk_dist_group_create_mpi(MPI_COMM_WORLD, &group);                           // topk_dist_mpi.h
+ *   topk_dist_plan_create(group, context, TOPK_OPERATION_SELECT, &problem, NULL, &plan);
+ *   topk_dist_plan_query(plan, &properties);
+ *   topk_dist_plan_run(plan, &input, &output, workspace, properties.workspace_bytes, NULL);
+ *
+ * All four are collective but the query: each rank of the group calls them, in the same order. The problem
+ * describes the elements of the calling rank. The same on all ranks are
+ *
+ *   type, index_type, direction, rank, nan, ties, order, rows, k_max, and k of each row
+ *
+ * and each rank has its own length_max, shape, row_stride, elements_max, extent_type, method and tuning. A
+ * rank may have no elements, of some rows or of all. The context is on the CPU.
+ *
+ * docs/distributed.md says when to use what. This header needs none of MPI's. */
+#ifndef TOPK_DIST_H
+#define TOPK_DIST_H
+
+#include "topk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One sentence on the calling thread's most recent failure in this library, as topk_last_error() tells of the
+ * core's. If the failure was another rank's, it begins with that rank: "rank 2: ...". */
+TOPK_API const char *topk_dist_last_error(void);
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* Ranks that select together, and how they communicate. Each transport has a header with its own
+ * constructor. One thread of a rank at a time may use a group and its plans. */
+typedef struct topk_dist_group topk_dist_group;
+
+/* Ends a group, collectively, after its plans; NULL is ignored. */
+TOPK_API void topk_dist_group_destroy(topk_dist_group *group);
+
+/* The number of the calling rank, from 0 on, and how many there are. -1 and 0 without a group. */
+TOPK_API int topk_dist_group_rank(const topk_dist_group *group);
+TOPK_API int topk_dist_group_ranks(const topk_dist_group *group);
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* Which ranks get the results of select and select_where. kth and count write theirs on all ranks. */
+typedef enum topk_dist_destination {
+    TOPK_DIST_EVERYWHERE = 0, /* all ranks get all rows */
+    TOPK_DIST_ROOT = 1,       /* one rank gets all rows, the others nothing */
+    TOPK_DIST_OWNER = 2,      /* each row goes to one rank: row r to rank r / ((rows + ranks - 1) / ranks) */
+    TOPK_DIST_IN_PLACE = 3    /* each rank gets those of its own elements that are results, by position */
+} topk_dist_destination;
+
+/* The position in the whole row of an element that is at position p of its row on its rank. */
+typedef enum topk_dist_map {
+    TOPK_DIST_BASE = 0,   /* index_base + p: each rank has a run of positions. The runs [index_base,
+                             index_base + length_max) of two ranks must not overlap; their order is free */
+    TOPK_DIST_STRIDE = 1, /* index_base + p * ranks + rank, with the same index_base on all ranks */
+    TOPK_DIST_TABLE = 2 /* input->indices has it, of index_type, for each element of input->values. Positions
+                           of a row are at least 0, ascend on a rank, and no two are the same */
+} topk_dist_map;
+
+/* How select and select_where find results. kth and count have one way, whatever this says. */
+typedef enum topk_dist_strategy {
+    TOPK_DIST_AUTO = 0,     /* the one with the least predicted cost */
+    TOPK_DIST_GATHER = 1,   /* each rank selects its k best; the lists meet and are merged */
+    TOPK_DIST_HISTOGRAM = 2 /* sums of counters find the k-th element; only results are selected and meet.
+                               Not for select_where (UNSUPPORTED) */
+} topk_dist_strategy;
+
+/* The same on all ranks. Start from TOPK_DIST_OPTIONS_INIT. */
+typedef struct topk_dist_options {
+    size_t size; /* sizeof(topk_dist_options) */
+    topk_dist_destination destination;
+    topk_dist_map map;
+    topk_dist_strategy strategy;
+    int root; /* of ROOT: a rank of the group */
+} topk_dist_options;
+
+#define TOPK_DIST_OPTIONS_INIT                                                                               \
+    { sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0 }
+
+/* An operation on a problem, on which all ranks have agreed. */
+typedef struct topk_dist_plan topk_dist_plan;
+
+/* Creates a plan, collectively: select, kth, select_where or count. `options` may be NULL:
+ * TOPK_DIST_OPTIONS_INIT. It copies what it needs; group and context must outlive it. If it fails on one
+ * rank it fails on all, with the same status and text, which name the rank and the reason; *plan is NULL.
+ * The plan pointer and the group must be valid on all ranks.
+ *
+ * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, or where
+ * runs of positions overlap; OUT_OF_RANGE for a root that is no rank; UNSUPPORTED for other operations,
+ * contexts and strategies, for approximations, and for 32-bit extents with lists of 2^31 candidates; DEVICE
+ * as topk_dist_plan_run(). */
+TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
+                                           topk_operation operation, const topk_problem *problem,
+                                           const topk_dist_options *options, topk_dist_plan **plan);
+
+/* Ends a plan; NULL is ignored. Not collective. */
+TOPK_API void topk_dist_plan_destroy(topk_dist_plan *plan);
+
+typedef struct topk_dist_properties {
+    size_t size;                 /* sizeof(topk_dist_properties); set by the caller */
+    topk_dist_strategy strategy; /* that was chosen, the same on all ranks */
+    int reserved;                /* 0 */
+    size_t workspace_bytes;      /* that a run needs on this rank */
+    int64_t first_row, rows; /* the rows whose results this rank gets: rows [first_row, first_row + rows) */
+    int64_t pitch;           /* slots of a row in the outputs: k_max, or less in IN_PLACE */
+    double predicted_us;     /* how long a run is expected to take on the slowest rank, in microseconds */
+} topk_dist_properties;
+
+#define TOPK_DIST_PROPERTIES_INIT                                                                            \
+    { sizeof(topk_dist_properties), TOPK_DIST_AUTO, 0, 0, 0, 0, 0, 0 }
+
+/* Fills *properties. NULL_POINTER, STRUCT_SIZE. */
+TOPK_API topk_status topk_dist_plan_query(const topk_dist_plan *plan, topk_dist_properties *properties);
+
+/* Where a run writes on this rank. An array that is NULL is not written; count must have its own.
+ *
+ * select, select_where   values, indices: properties.rows x properties.pitch slots, row after row from
+ *                        properties.first_row on, as topk_select() writes them. Indices are positions in the
+ *                        whole row. IN_PLACE: this rank's results, by position, and padding behind them
+ *                        own_k, before: IN_PLACE alone, `rows` numbers: how many results of the row this
+ *                        rank has, and how many the ranks with a lower number have together
+ * kth                    values, better, equal: `rows` elements or numbers, as topk_kth() writes them
+ * count                  counts: `rows` numbers, as topk_count() writes them */
+typedef struct topk_dist_output {
+    size_t size; /* sizeof(topk_dist_output) */
+    void *values;
+    void *indices;
+    int64_t *own_k;
+    int64_t *before;
+    int64_t *better;
+    int64_t *equal;
+    int64_t *counts;
+} topk_dist_output;
+
+#define TOPK_DIST_OUTPUT_INIT                                                                                \
+    { sizeof(topk_dist_output), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* Runs a plan, collectively, and returns when this rank has its results. `input` has the elements of this
+ * rank, its extents, the k of each row (the same on all ranks) and the predicate of select_where and count
+ * (a comparison the same on all ranks; a mask is of the rank's own elements). `stream` is NULL.
+ *
+ * An argument that is wrong on one rank is an error on all, as in topk_dist_plan_create(): nothing has been
+ * written, and the plan can run again. Two kinds of errors are not agreed on: outputs that overlap each
+ * other, inputs or the workspace fail on their rank alone; and DEVICE means that ranks cannot communicate.
+ * Then all further calls with the group are DEVICE, and other ranks may wait for this one for ever:
+ * docs/distributed.md says what to do.
+ *
+ * Statuses as topk_plan_run(), and DEVICE. */
+TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input,
+                                        const topk_dist_output *output, void *workspace,
+                                        size_t workspace_bytes, topk_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TOPK_DIST_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A strategy takes as long as its slowest rank: what the core predicts for the rank's own elements, and what
+ * is sent. A collective takes LATENCY_US for each doubling of the ranks, and BYTE_US for each byte that a
+ * rank gets. */
+#include "cost.h"
+
+#include "error.h"
+
+static const double LATENCY_US = 2, BYTE_US = 1.0 / 4000;
+
+enum { TOLD_PER_US = 1000 };
+
+/* Rounds of counters for each width of elements, in bytes: 1, 2, 4, 8. The last number of counters. */
+static int rounds_of(size_t bytes) {
+    return bytes == 1 ? 1 : bytes == 2 ? 2 : bytes == 4 ? 3 : 6;
+}
+
+static double collective_us(const struct topk_dist_plan *plan, double bytes) {
+    double steps = 0;
+    for (int reached = 1; reached < plan->group->ranks; reached *= 2) {
+        steps++;
+    }
+    return steps * LATENCY_US + bytes * BYTE_US;
+}
+
+/* Two collectives for values and indices, of lists of `count` candidates; then the merge reads them. */
+static double deliver_us(const struct topk_dist_plan *plan, double count) {
+    const size_t bytes =
+        topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type);
+    const double got = (double)plan->group->ranks * (double)plan->block_rows * count * (double)bytes;
+    return 2 * collective_us(plan, got / 2) + got * BYTE_US;
+}
+
+static topk_status core_us(const struct topk_dist_plan *plan, topk_operation operation, int64_t k_max,
+                           double *us) {
+    topk_problem problem = plan->problem;
+    topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    topk_plan *own;
+    problem.k_max = k_max;
+    problem.index_base = 0;
+    topk_status status = topk_plan_create(plan->context, operation, &problem, NULL, &own);
+    if (status == TOPK_OK) {
+        status = topk_plan_query(own, &properties);
+        topk_plan_destroy(own);
+    }
+    *us = properties.predicted_us;
+    return topk_dist_of_core(status);
+}
+
+static topk_status predict_gather(const struct topk_dist_plan *plan, double *us) {
+    const topk_status status = core_us(plan, plan->operation, plan->list_max, us);
+    *us += collective_us(plan, 8) + deliver_us(plan, (double)plan->list_max);
+    return status;
+}
+
+/* The counting reads the elements once or little more, as `kth` does. Each rank has its part of the results.
+ */
+static topk_status predict_histogram(const struct topk_dist_plan *plan, double *us) {
+    const int64_t part = (plan->list_max + plan->group->ranks - 1) / plan->group->ranks;
+    const size_t width = topk_type_size(plan->problem.type);
+    const double counters = (double)plan->problem.rows * (width <= 2 ? 256 : 2048) * sizeof(int64_t);
+    double select_us = 0, count_us = 0;
+    topk_problem problem = plan->problem;
+    problem.method = problem.tuning = NULL; /* they are for the selection */
+    struct topk_dist_plan counted = *plan;
+    counted.problem = problem;
+    topk_status status = core_us(&counted, TOPK_OPERATION_KTH, plan->problem.k_max, &count_us);
+    status = status == TOPK_OK ? core_us(plan, plan->operation, part, &select_us) : status;
+    *us =
+        count_us + select_us + rounds_of(width) * collective_us(plan, counters) + 3 * collective_us(plan, 8);
+    if (plan->options.destination != TOPK_DIST_IN_PLACE) {
+        *us += deliver_us(plan, (double)part);
+    }
+    return status;
+}
+
+topk_status topk_dist_choose(struct topk_dist_plan *plan) {
+    double us[2] = {0, 0};
+    int64_t told[2];
+    const topk_dist_strategy wanted = plan->options.strategy;
+    topk_status status = TOPK_OK;
+    if (wanted != TOPK_DIST_HISTOGRAM) {
+        status = predict_gather(plan, &us[0]);
+    }
+    const bool may_count = plan->operation == TOPK_OPERATION_SELECT && wanted != TOPK_DIST_GATHER;
+    if (status == TOPK_OK && may_count) {
+        status = predict_histogram(plan, &us[1]);
+    }
+    status = topk_dist_agree(plan->group, status);
+    for (int s = 0; s < 2; s++) {
+        told[s] = us[s] < 9e15 ? (int64_t)(us[s] * TOLD_PER_US) : INT64_MAX;
+    }
+    status = status == TOPK_OK ? topk_dist_most(plan->group, told, 2) : status;
+    const bool counts = may_count && (wanted == TOPK_DIST_HISTOGRAM || told[1] < told[0]);
+    plan->strategy = counts ? TOPK_DIST_HISTOGRAM : TOPK_DIST_GATHER;
+    plan->predicted_us = (double)told[counts] / TOLD_PER_US;
+    return status;
+}

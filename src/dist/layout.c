@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layout.h"
+
+enum { ALIGNMENT = 64 };
+
+struct arena {
+    uintptr_t base;
+    size_t used; /* from `base` on; SIZE_MAX: too much */
+};
+
+/* count x bytes, on a cache line of its own. */
+static void *take(struct arena *arena, int64_t count, size_t bytes) {
+    size_t size, end;
+    const uintptr_t at = arena->base + arena->used;
+    const size_t gap = (ALIGNMENT - at % ALIGNMENT) % ALIGNMENT;
+    if (arena->used == SIZE_MAX || __builtin_mul_overflow((size_t)count, bytes, &size) ||
+        __builtin_add_overflow(arena->used + gap, size, &end) || end > SIZE_MAX / 4) {
+        arena->used = SIZE_MAX;
+        return NULL;
+    }
+    arena->used = end;
+    return (void *)(at + gap); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static void take_lists(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
+    const size_t value = topk_type_size(p->problem.type),
+                 index = topk_dist_integer_bytes(p->problem.index_type);
+    const size_t extent = topk_dist_integer_bytes(p->problem.extent_type);
+    const int64_t ranks = p->group->ranks;
+    const bool by_owner = p->options.destination == TOPK_DIST_OWNER;
+    const int64_t sent_rows = by_owner ? ranks * p->block_rows : p->problem.rows;
+    const bool moves = p->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(p);
+    /* To an owner without rows blocks of nothing are sent all the same. */
+    const int64_t got = moves && (p->got_rows > 0 || by_owner) ? ranks * p->block_rows : 0;
+    if (topk_dist_has_lists(p)) {
+        out->values = take(arena, sent_rows, (size_t)p->list_max * value);
+        out->indices = take(arena, sent_rows, (size_t)p->list_max * index);
+    }
+    if (topk_dist_selects(p)) {
+        out->got_values = take(arena, got, (size_t)p->list_max * value);
+        out->got_indices = take(arena, got, (size_t)p->list_max * index);
+        out->lengths = take(arena, moves ? ranks * p->got_rows : 0, extent);
+        out->ks = take(arena, p->problem.rows, extent);
+    }
+    if (topk_dist_is_placed(p)) {
+        const int64_t winners = p->strategy == TOPK_DIST_GATHER ? p->winners_max : 0;
+        out->winners = take(arena, p->problem.rows, (size_t)winners * index);
+    }
+}
+
+static void take_counters(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
+    const int64_t rows = p->problem.rows;
+    out->state = take(arena, 1, p->counting.state_bytes);
+    out->counters = take(arena, p->counting.counters + 1, sizeof *out->counters);
+    if (p->operation == TOPK_OPERATION_SELECT && topk_dist_may_tie(p)) {
+        out->ties = take(arena, rows, (size_t)p->list_max * sizeof *out->ties);
+        out->tie_lengths = take(arena, rows, sizeof *out->tie_lengths);
+        out->tie_k = take(arena, rows, sizeof *out->tie_k);
+        out->last_tie = take(arena, rows, sizeof *out->last_tie);
+        out->tie_state = take(arena, 1, p->tying.state_bytes);
+        out->tie_counters = take(arena, p->tying.counters + 1, sizeof *out->tie_counters);
+    }
+}
+
+size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buffers *out) {
+    const int64_t rows = p->problem.rows;
+    struct arena arena = {(uintptr_t)base, 0};
+    if (base == NULL) {
+        arena.used = ALIGNMENT - 1; /* the base may have any alignment */
+    }
+    *out = (struct buffers){.values = NULL};
+    int64_t **const numbers[] = {&out->k,         &out->better, &out->equal, &out->own_better,
+                                 &out->own_equal, &out->own_k,  &out->before};
+    for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+        *numbers[n] = take(&arena, rows, sizeof(int64_t));
+    }
+    out->all = take(&arena, topk_dist_selects(p) ? rows : 0, (size_t)p->group->ranks * sizeof(int64_t));
+    take_lists(p, &arena, out);
+    if (topk_dist_counts(p)) {
+        take_counters(p, &arena, out);
+    }
+    out->core = take(&arena, 1, p->core_bytes);
+    return arena.used;
+}

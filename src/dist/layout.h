@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a run divides its workspace. Size and use come from one function. */
+#ifndef TOPK_SRC_DIST_LAYOUT_H
+#define TOPK_SRC_DIST_LAYOUT_H
+
+#include "plan.h"
+
+struct buffers {
+    void *values, *indices;         /* the rank's lists, list_max slots of each row */
+    void *got_values, *got_indices; /* of each rank a block of block_rows rows */
+    void *lengths;                  /* of the lists that were got: extents, ranks x got_rows */
+    void *ks;                       /* k of each row, in calls of the core: extents */
+    void *winners;                  /* in place: the positions of a row's results, winners_max of each */
+    int64_t *k, *better, *equal, *own_better, *own_equal, *own_k, *before; /* of each row */
+    int64_t *all;                                                          /* one of these, of all ranks */
+    void *state;
+    int64_t *counters; /* and one number behind them: how many ranks have failed */
+    int64_t *ties;     /* positions of the rank's ties, list_max of each row */
+    int64_t *tie_lengths, *tie_k, *last_tie;
+    void *tie_state;
+    int64_t *tie_counters;
+    void *core; /* plan->core_bytes */
+};
+
+/* Fills *out with addresses from `base` on; returns the bytes, SIZE_MAX if these are beyond all memory. A
+ * null base measures. */
+size_t topk_dist_lay_out(const struct topk_dist_plan *plan, void *base, struct buffers *out);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a rank selects from its own elements, and the positions that these have in the whole row. */
+#include "error.h"
+#include "run.h"
+
+static void stride_positions(const struct run *r, void *indices, int64_t pitch) {
+    const struct topk_dist_plan *p = r->plan;
+    const topk_index_type type = p->problem.index_type;
+    const int64_t ranks = p->group->ranks, base = p->problem.index_base + p->group->rank;
+    for (int64_t at = 0; at < p->problem.rows * pitch; at++) {
+        const int64_t position = topk_dist_read_integer(type, indices, at);
+        if (position >= 0) {
+            topk_dist_write_integer(type, indices, at, position * ranks + base);
+        }
+    }
+}
+
+topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
+                                 void *values, void *indices, int64_t pitch) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_input input = r->input;
+    topk_output output = TOPK_OUTPUT_INIT;
+    output.values = values;
+    output.indices = indices;
+    if (own_k != NULL) {
+        for (int64_t row = 0; row < p->problem.rows; row++) {
+            topk_dist_write_integer(p->problem.extent_type, r->b.ks, row, own_k[row]);
+        }
+        input.k = r->b.ks;
+    }
+    const topk_status status =
+        topk_dist_of_core(topk_plan_run(own_plan, &input, &output, r->b.core, p->core_bytes, NULL));
+    if (status == TOPK_OK && p->options.map == TOPK_DIST_STRIDE && indices != NULL) {
+        stride_positions(r, indices, pitch);
+    }
+    return status;
+}
+
+/* Whether `position` is among the `count` ascending ones. */
+static bool is_among(topk_index_type type, const void *ascending, int64_t count, int64_t first,
+                     int64_t position) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (topk_dist_read_integer(type, ascending, first + middle) < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && topk_dist_read_integer(type, ascending, first + low) == position;
+}
+
+static int64_t results_of(topk_index_type type, const void *indices, int64_t first, int64_t pitch) {
+    int64_t low = 0, high = pitch;
+    while (low < high) { /* padding comes last */
+        const int64_t middle = low + (high - low) / 2;
+        if (topk_dist_read_integer(type, indices, first + middle) >= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* A list is best first, so the results in it are its first entries. */
+void topk_dist_find_own(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const topk_index_type type = p->problem.index_type;
+    for (int64_t row = 0; row < p->problem.rows; row++) {
+        const int64_t winners = row * p->winners_max, list = row * p->list_max;
+        const int64_t count = results_of(type, r->b.winners, winners, p->winners_max);
+        int64_t low = 0, high = results_of(type, r->b.indices, list, p->list_max);
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (is_among(type, r->b.winners, count, winners,
+                         topk_dist_read_integer(type, r->b.indices, list + middle))) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        r->b.own_k[row] = low;
+    }
+}

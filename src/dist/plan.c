@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Plans are made in steps. In each a rank does what it can, then all agree that they have gone well; so all
+ * ranks end at the same step, with the same error. */
+#include "plan.h"
+
+#include <stdlib.h>
+
+#include "agree.h"
+#include "cost.h"
+#include "error.h"
+#include "layout.h"
+#include "topk_advanced.h"
+
+enum { PROBLEM_BYTES_FIRST = 144, OPTIONS_BYTES_FIRST = 24, PROPERTIES_BYTES_FIRST = 56 };
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- What a rank checks by itself ---- */
+
+static topk_status check_options(const struct topk_dist_plan *plan) {
+    const topk_dist_options *o = &plan->options;
+    if (o->destination < TOPK_DIST_EVERYWHERE || o->destination > TOPK_DIST_IN_PLACE) {
+        return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->destination is %d", (int)o->destination);
+    }
+    if (o->map < TOPK_DIST_BASE || o->map > TOPK_DIST_TABLE) {
+        return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->map is %d", (int)o->map);
+    }
+    if (o->strategy < TOPK_DIST_AUTO || o->strategy > TOPK_DIST_HISTOGRAM) {
+        return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->strategy is %d", (int)o->strategy);
+    }
+    if (o->root < 0 || o->root >= plan->group->ranks) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->root is %d: there are %d ranks", o->root,
+                              plan->group->ranks);
+    }
+    if (plan->operation == TOPK_OPERATION_SELECT_WHERE && o->strategy == TOPK_DIST_HISTOGRAM) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "select_where has no histogram: gather serves it");
+    }
+    return TOPK_OK;
+}
+
+static topk_status check_context(const topk_context *context) {
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    const topk_status status = topk_dist_of_core(topk_context_query(context, &properties));
+    if (status == TOPK_OK && properties.backend != TOPK_BACKEND_CPU) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "the context is on a GPU: contexts on the CPU are served");
+    }
+    return status;
+}
+
+/* The last position that the rank can have, by the rule of the core: one more must fit. */
+static topk_status check_positions(const struct topk_dist_plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t most = p->index_type == TOPK_INDEX_I32 ? INT32_MAX : INT64_MAX;
+    int64_t last;
+    if (plan->options.map != TOPK_DIST_STRIDE || plan->longest == 0) {
+        return TOPK_OK;
+    }
+    if (__builtin_mul_overflow(plan->longest - 1, plan->group->ranks, &last) ||
+        __builtin_add_overflow(last, p->index_base, &last) ||
+        __builtin_add_overflow(last, plan->group->rank, &last) || last >= most) {
+        return topk_dist_fail(TOPK_ERROR_INDEX_TOO_NARROW,
+                              "indices cannot hold every position: these are dealt out to %d ranks",
+                              plan->group->ranks);
+    }
+    return TOPK_OK;
+}
+
+static topk_status check_problem(struct topk_dist_plan *plan, const topk_problem *problem) {
+    topk_problem *const p = &plan->problem;
+    size_t bytes;
+    int64_t blocks;
+    topk_status status = topk_dist_read_struct("problem", problem, PROBLEM_BYTES_FIRST, sizeof *p, p);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (p->max_iterations != 0 || p->epsilon != 0 || p->epsilon_relative != 0) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "ranks do not approximate");
+    }
+    if (plan->options.map == TOPK_DIST_TABLE) {
+        p->index_base = 0;
+    }
+    status = topk_dist_of_core(topk_workspace_size(plan->context, plan->operation, p, &bytes));
+    if (status != TOPK_OK) {
+        return status;
+    }
+    plan->longest = p->shape == TOPK_SHAPE_STRIDED ? p->length_max : lesser(p->length_max, p->elements_max);
+    if (__builtin_mul_overflow(p->rows, 8 * (int64_t)plan->group->ranks, &blocks)) {
+        return topk_dist_fail(TOPK_ERROR_OVERFLOW, "numbers of all rows and ranks have no room");
+    }
+    return topk_dist_selects(plan) ? check_positions(plan) : TOPK_OK;
+}
+
+static topk_status check(struct topk_dist_plan *plan, const topk_problem *problem,
+                         const topk_dist_options *options) {
+    static const topk_dist_options defaults = TOPK_DIST_OPTIONS_INIT;
+    const topk_operation operation = plan->operation;
+    if (operation != TOPK_OPERATION_SELECT && operation != TOPK_OPERATION_KTH &&
+        operation != TOPK_OPERATION_SELECT_WHERE && operation != TOPK_OPERATION_COUNT) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "ranks have no operation %d", (int)operation);
+    }
+    topk_status status = topk_dist_read_struct("options", options != NULL ? options : &defaults,
+                                               OPTIONS_BYTES_FIRST, sizeof defaults, &plan->options);
+    status = status == TOPK_OK ? check_options(plan) : status;
+    status = status == TOPK_OK ? check_context(plan->context) : status;
+    return status == TOPK_OK ? check_problem(plan, problem) : status;
+}
+
+/* ---- What follows from what all have told ---- */
+
+static topk_status set_lists(struct topk_dist_plan *plan, const int64_t *told) {
+    const topk_problem *p = &plan->problem;
+    const int ranks = plan->group->ranks, rank = plan->group->rank;
+    int64_t longest = 0, all;
+    for (int r = 0; r < ranks; r++) {
+        const int64_t of_rank = told[r * AGREE_NUMBERS + AGREE_LONGEST];
+        longest = of_rank > longest ? of_rank : longest;
+        plan->bases[r] = told[r * AGREE_NUMBERS + AGREE_BASE];
+    }
+    plan->list_max = lesser(p->k_max, longest);
+    plan->winners_max =
+        __builtin_mul_overflow(plan->list_max, ranks, &all) ? p->k_max : lesser(p->k_max, all);
+    plan->block_rows = plan->got_rows = p->rows;
+    plan->pitch = topk_dist_is_placed(plan) ? lesser(p->k_max, plan->longest) : p->k_max;
+    if (topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_ROOT) {
+        plan->got_rows = rank == plan->options.root ? p->rows : 0;
+    } else if (topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_OWNER) {
+        plan->block_rows = p->rows / ranks + (p->rows % ranks != 0);
+        plan->first_row = lesser(rank * plan->block_rows, p->rows);
+        plan->got_rows = lesser(plan->block_rows, p->rows - plan->first_row);
+    }
+    if (p->extent_type == TOPK_INDEX_I32 && plan->list_max > INT32_MAX && topk_dist_selects(plan)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "32-bit extents with lists of more than 2^31 - 1");
+    }
+    return TOPK_OK;
+}
+
+/* ---- The calls of the core ---- */
+
+static topk_status make_core(struct topk_dist_plan *plan, topk_operation operation,
+                             const topk_problem *problem, topk_plan **made) {
+    topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    topk_status status = topk_plan_create(plan->context, operation, problem, NULL, made);
+    if (status == TOPK_OK) {
+        status = topk_plan_query(*made, &properties);
+    }
+    if (properties.workspace_bytes > plan->core_bytes) {
+        plan->core_bytes = properties.workspace_bytes;
+    }
+    return topk_dist_of_core(status);
+}
+
+static topk_status make_local(struct topk_dist_plan *plan) {
+    topk_problem problem = plan->problem;
+    if (plan->operation == TOPK_OPERATION_COUNT) {
+        return make_core(plan, plan->operation, &problem, &plan->local);
+    }
+    problem.k_max = plan->list_max;
+    problem.order = topk_dist_list_order(plan);
+    problem.index_base = plan->options.map == TOPK_DIST_BASE ? problem.index_base : 0;
+    return make_core(plan, plan->operation, &problem, &plan->local);
+}
+
+/* Of lists of list_max candidates. */
+static topk_problem merged(const struct topk_dist_plan *plan, int64_t rows, int64_t k_max) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    const topk_problem *p = &plan->problem;
+    problem.type = p->type;
+    problem.index_type = p->index_type;
+    problem.extent_type = p->extent_type;
+    problem.direction = p->direction;
+    problem.rank = p->rank;
+    problem.nan = p->nan;
+    problem.ties = p->ties;
+    problem.order = p->order;
+    problem.rows = rows;
+    problem.length_max = plan->list_max;
+    problem.k_max = k_max;
+    return problem;
+}
+
+static topk_status make_placed(struct topk_dist_plan *plan) {
+    if (plan->strategy == TOPK_DIST_GATHER) {
+        topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
+        problem.order = TOPK_ORDER_BY_POSITION;
+        return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->placed);
+    }
+    topk_problem problem = plan->problem;
+    problem.k_max = plan->pitch;
+    problem.order = TOPK_ORDER_BY_POSITION;
+    problem.index_base = plan->options.map == TOPK_DIST_BASE ? problem.index_base : 0;
+    return make_core(plan, TOPK_OPERATION_SELECT, &problem, &plan->placed);
+}
+
+static topk_status make_merge(struct topk_dist_plan *plan) {
+    topk_problem problem = merged(plan, plan->got_rows, plan->problem.k_max);
+    if (topk_dist_is_placed(plan)) { /* all ranks must find the same */
+        problem.k_max = plan->winners_max;
+        problem.ties = TOPK_TIES_LOWEST_INDEX;
+        problem.order = TOPK_ORDER_BY_POSITION;
+    }
+    return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->merge);
+}
+
+static topk_status make_counted(struct topk_dist_plan *plan) {
+    plan->counted = plan->problem;
+    plan->counted.method = plan->counted.tuning = NULL;
+    plan->tied = (topk_problem)TOPK_PROBLEM_INIT;
+    plan->tied.type = TOPK_I64;
+    plan->tied.direction = TOPK_SMALLEST;
+    plan->tied.rows = plan->problem.rows;
+    plan->tied.length_max = plan->list_max;
+    plan->tied.k_max = plan->problem.k_max;
+    plan->counting = plan->tying = (topk_sharded_properties)TOPK_SHARDED_PROPERTIES_INIT;
+    topk_status status = topk_sharded_query(plan->context, &plan->counted, &plan->counting);
+    if (status == TOPK_OK) {
+        status = topk_sharded_query(plan->context, &plan->tied, &plan->tying);
+    }
+    return topk_dist_of_core(status);
+}
+
+static topk_status make_calls(struct topk_dist_plan *plan) {
+    const bool merges = topk_dist_selects(plan) && plan->got_rows > 0 &&
+                        (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan));
+    struct buffers unused;
+    topk_status status = TOPK_OK;
+    if (plan->operation != TOPK_OPERATION_KTH) {
+        status = make_local(plan);
+    }
+    if (status == TOPK_OK && merges) {
+        status = make_merge(plan);
+    }
+    if (status == TOPK_OK && topk_dist_is_placed(plan)) {
+        status = make_placed(plan);
+    }
+    if (status == TOPK_OK && topk_dist_counts(plan)) {
+        status = make_counted(plan);
+    }
+    if (status != TOPK_OK) {
+        return status;
+    }
+    plan->workspace_bytes = topk_dist_lay_out(plan, NULL, &unused);
+    return plan->workspace_bytes == SIZE_MAX
+               ? topk_dist_fail(TOPK_ERROR_OVERFLOW, "the workspace is beyond the address space")
+               : TOPK_OK;
+}
+
+/* ---- The interface ---- */
+
+static topk_status make(struct topk_dist_plan *plan, int64_t *told) {
+    topk_status status = topk_dist_compare(plan, told);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    status = topk_dist_agree(plan->group, set_lists(plan, told));
+    if (status == TOPK_OK && topk_dist_selects(plan)) {
+        status = topk_dist_choose(plan);
+    }
+    return status == TOPK_OK ? topk_dist_agree(plan->group, make_calls(plan)) : status;
+}
+
+topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context, topk_operation operation,
+                                  const topk_problem *problem, const topk_dist_options *options,
+                                  topk_dist_plan **plan) {
+    if (group == NULL || plan == NULL) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", group == NULL ? "group" : "plan");
+    }
+    *plan = NULL;
+    topk_dist_plan *const made = calloc(1, sizeof *made);
+    int64_t *const told = malloc((size_t)group->ranks * AGREE_NUMBERS * sizeof *told);
+    int64_t *const bases = malloc((size_t)group->ranks * sizeof *bases);
+    topk_status status;
+    if (made == NULL || told == NULL || bases == NULL) {
+        status = topk_dist_fail(TOPK_ERROR_OUT_OF_MEMORY, "no memory for a plan");
+    } else {
+        made->group = group;
+        made->context = context;
+        made->operation = operation;
+        status = check(made, problem, options);
+    }
+    status = topk_dist_agree(group, status);
+    if (status == TOPK_OK) {
+        made->bases = bases;
+        status = make(made, told);
+    }
+    free(told);
+    if (status != TOPK_OK) {
+        if (made == NULL || made->bases == NULL) {
+            free(bases);
+        }
+        topk_dist_plan_destroy(made);
+        return status;
+    }
+    made->problem.method = made->problem.tuning = NULL; /* the caller's texts */
+    *plan = made;
+    return TOPK_OK;
+}
+
+void topk_dist_plan_destroy(topk_dist_plan *plan) {
+    if (plan != NULL) {
+        topk_plan_destroy(plan->local);
+        topk_plan_destroy(plan->merge);
+        topk_plan_destroy(plan->placed);
+        free(plan->bases);
+        free(plan);
+    }
+}
+
+topk_status topk_dist_plan_query(const topk_dist_plan *plan, topk_dist_properties *properties) {
+    topk_dist_properties own = TOPK_DIST_PROPERTIES_INIT, callers;
+    if (plan == NULL) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "plan is NULL");
+    }
+    const topk_status status =
+        topk_dist_read_struct("properties", properties, PROPERTIES_BYTES_FIRST, sizeof callers, &callers);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    own.size = properties->size;
+    own.strategy = plan->strategy;
+    own.workspace_bytes = plan->workspace_bytes;
+    own.first_row = plan->first_row;
+    own.rows = plan->got_rows;
+    own.pitch = plan->pitch;
+    own.predicted_us = plan->predicted_us;
+    *properties = own; /* as long as the first release's, so far */
+    return TOPK_OK;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What ranks have agreed on, and what one rank makes of it. */
+#ifndef TOPK_SRC_DIST_PLAN_H
+#define TOPK_SRC_DIST_PLAN_H
+
+#include "group.h"
+#include "topk_sharded.h"
+
+/* A list holds, for each row, the rank's candidates: all of them for gather, for histogram its results alone.
+ * All lists have room for the same number of candidates, so that collectives need no lengths. */
+struct topk_dist_plan {
+    topk_dist_group *group;
+    topk_context *context;
+    topk_operation operation;
+    topk_problem problem; /* of this rank; method and tuning only while the plan is made */
+    topk_dist_options options;
+    topk_dist_strategy strategy; /* what was chosen */
+    double predicted_us;
+
+    int64_t longest;             /* capacity of a row on this rank */
+    int64_t list_max;            /* of a row in each rank's list: min(k_max, the greatest `longest`) */
+    int64_t pitch;               /* of this rank's outputs */
+    int64_t first_row, got_rows; /* whose results this rank gets */
+    int64_t block_rows;          /* rows that one rank sends to another */
+    int64_t winners_max;         /* gather in place: min(k_max, ranks x list_max) */
+    int64_t *bases;              /* BASE: index_base of each rank */
+
+    topk_plan *local;     /* the rank's candidates, or its count */
+    topk_plan *merge;     /* of all ranks' lists */
+    topk_plan *placed;    /* IN_PLACE: the rank's results by position, from its elements or its list */
+    topk_problem counted; /* for topk_sharded.h: the elements; the positions of ties */
+    topk_problem tied;
+    topk_sharded_properties counting, tying;
+    size_t core_bytes; /* workspace of the core's calls */
+    size_t workspace_bytes;
+};
+
+/* Whether ties at the k-th need rounds of their own: ranks have no runs of positions. */
+static inline bool topk_dist_may_tie(const struct topk_dist_plan *plan) {
+    return plan->options.map != TOPK_DIST_BASE && plan->problem.ties == TOPK_TIES_LOWEST_INDEX;
+}
+
+static inline bool topk_dist_selects(const struct topk_dist_plan *plan) {
+    return plan->operation == TOPK_OPERATION_SELECT || plan->operation == TOPK_OPERATION_SELECT_WHERE;
+}
+
+static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
+    return topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_IN_PLACE;
+}
+
+/* Whether results lie in lists before they are delivered. In place a histogram leaves them where they are,
+ * unless it needs them for ties. */
+static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
+    return topk_dist_selects(plan) &&
+           (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan) || topk_dist_may_tie(plan));
+}
+
+/* Whether the k-th is found by sums of counters. */
+static inline bool topk_dist_counts(const struct topk_dist_plan *plan) {
+    return plan->operation == TOPK_OPERATION_KTH ||
+           (plan->operation == TOPK_OPERATION_SELECT && plan->strategy == TOPK_DIST_HISTOGRAM);
+}
+
+/* Best first, so that merging need not sort; unless any order will do and nothing else asks for one. */
+static inline topk_order topk_dist_list_order(const struct topk_dist_plan *plan) {
+    const bool free = plan->problem.order == TOPK_ORDER_ANY && !topk_dist_is_placed(plan) &&
+                      (plan->strategy == TOPK_DIST_GATHER || !topk_dist_may_tie(plan));
+    return free ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
+}
+
+static inline size_t topk_dist_integer_bytes(topk_index_type type) {
+    return type == TOPK_INDEX_I32 ? 4 : 8;
+}
+
+static inline int64_t topk_dist_read_integer(topk_index_type type, const void *array, int64_t at) {
+    return type == TOPK_INDEX_I32 ? ((const int32_t *)array)[at] : ((const int64_t *)array)[at];
+}
+
+static inline void topk_dist_write_integer(topk_index_type type, void *array, int64_t at, int64_t number) {
+    if (type == TOPK_INDEX_I32) {
+        ((int32_t *)array)[at] = (int32_t)number;
+    } else {
+        ((int64_t *)array)[at] = number;
+    }
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One run of a plan, and its steps. Steps that communicate say so; each rank takes them, also one that has
+ * failed before: it passes its status on. */
+#ifndef TOPK_SRC_DIST_RUN_H
+#define TOPK_SRC_DIST_RUN_H
+
+#include "layout.h"
+
+struct run {
+    const struct topk_dist_plan *plan;
+    topk_input input;
+    topk_dist_output output;
+    struct buffers b;
+};
+
+/* ---- Steps of one rank ---- */
+
+/* Runs a plan of the core for the elements of this rank, with positions in the whole row as indices.
+ * `own_k`: k of each row, or NULL, which is the caller's. */
+topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
+                                 void *values, void *indices, int64_t pitch);
+
+/* From the results of all ranks, or of another one: which of this rank's lists are among the `winners`. */
+void topk_dist_find_own(const struct run *r);
+
+/* ---- Steps that communicate ---- */
+
+/* The ways to results. `status`: whether this rank can take part. */
+topk_status topk_dist_run_gather(struct run *r, topk_status status);
+topk_status topk_dist_run_histogram(struct run *r, topk_status status);
+topk_status topk_dist_run_kth(struct run *r, topk_status status);
+topk_status topk_dist_run_count(struct run *r, topk_status status);
+
+/* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. */
+topk_status topk_dist_deliver(const struct run *r, int64_t count);
+
+/* output.before from b.own_k. */
+topk_status topk_dist_number_own(const struct run *r);
+
+#endif

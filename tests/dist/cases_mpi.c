@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The shared list of cases, and random ones, with rows dealt out to ranks: in runs of positions, in turns, or
+ * anyhow, with each operation, strategy and destination. What all ranks write is compared with the oracle, as
+ * ever. Each process builds the same case, and keeps what its rank has.
+ *
+ * Seven processes (or fewer) work in turns as one group of all, as groups of four and three, and in pairs, so
+ * that cases have 7, 4, 3, 2 or 1 ranks.
+ *
+ * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [NUMBER: this case alone] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "covering.h"
+#include "elements.h"
+#include "random.h"
+#include "run.h"
+#include "topk_dist_mpi.h"
+
+enum { PARTITIONS = 3, GROUPS_MOST = 4, LARGEST = 1500, ELEMENTS = 6000 };
+
+/* Which group of a partition a process is in. */
+static int group_of(int partition, int process) {
+    return partition == 0 ? 0 : partition == 1 ? process / 4 : process / 2;
+}
+
+static topk_dist_group *groups[PARTITIONS];
+static MPI_Comm communicators[PARTITIONS];
+static topk_context *context;
+static long failures;
+
+static void *allocate(size_t bytes) {
+    void *memory = calloc(1, bytes + 1);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+/* ---- How a case is dealt out ---- */
+
+typedef struct dealt {
+    const instance *whole;
+    topk_dist_options options;
+    topk_problem problem; /* of this rank, as are all below */
+    topk_input input;
+    topk_predicate predicate;
+    guarded values;
+    void *table, *offsets;
+    unsigned char *mask;
+    int64_t *positions, *ends; /* in each row, of its elements: row after row */
+    int64_t elements;
+    uint64_t seed;
+    int64_t cuts[8];
+    int order[7]; /* which run each rank has */
+} dealt;
+
+static void draw_options(dealt *d, random_state *random, int ranks) {
+    d->options = (topk_dist_options)TOPK_DIST_OPTIONS_INIT;
+    d->options.destination = (topk_dist_destination)random_below(random, 4);
+    d->options.map = (topk_dist_map)random_below(random, 3);
+    d->options.strategy = (topk_dist_strategy)random_below(random, 3);
+    d->options.root = (int)random_below(random, ranks);
+    d->seed = random_bits(random);
+}
+
+static int ascending(const void *left, const void *right) {
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Runs of any length, some of them empty, in any order of the ranks. */
+static void draw_cuts(dealt *d, random_state *random, int ranks, int64_t length) {
+    const bool even = random_below(random, 2) == 0;
+    for (int c = 0; c <= ranks; c++) {
+        d->cuts[c] = c == 0       ? 0
+                     : c == ranks ? length
+                     : even       ? length * c / ranks
+                                  : random_below(random, length + 1);
+        if (c < ranks) {
+            const int other = (int)random_below(random, c + 1);
+            d->order[c] = d->order[other];
+            d->order[other] = c;
+        }
+    }
+    qsort(d->cuts, (size_t)ranks + 1, sizeof *d->cuts, ascending);
+}
+
+static int owner_of(const dealt *d, int64_t row, int64_t position, int ranks) {
+    if (d->options.map == TOPK_DIST_STRIDE) {
+        return (int)(position % ranks);
+    }
+    if (d->options.map == TOPK_DIST_TABLE) { /* in some rows one rank has most elements */
+        const uint64_t drawn = random_at(d->seed + (uint64_t)row, position);
+        return d->seed % 3 == 0 && drawn % 16 != 0 ? 0 : (int)(drawn / 16 % (uint64_t)ranks);
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        if (position >= d->cuts[d->order[rank]] && position < d->cuts[d->order[rank] + 1]) {
+            return rank;
+        }
+    }
+    abort();
+}
+
+static void list_positions(dealt *d, int rank, int ranks) {
+    const instance *i = d->whole;
+    int64_t all = 0;
+    for (int64_t row = 0; row < i->problem.rows; row++) {
+        all += i->rows[row].extent.length;
+    }
+    d->positions = allocate((size_t)all * sizeof *d->positions);
+    d->ends = allocate((size_t)i->problem.rows * sizeof *d->ends);
+    for (int64_t row = 0; row < i->problem.rows; row++) {
+        for (int64_t p = 0; p < i->rows[row].extent.length; p++) {
+            if (owner_of(d, row, p, ranks) == rank) {
+                d->positions[d->elements++] = p;
+            }
+        }
+        d->ends[row] = d->elements;
+    }
+}
+
+static void write_integer(void *array, int64_t at, topk_index_type type, int64_t number) {
+    if (type == TOPK_INDEX_I32) {
+        ((int32_t *)array)[at] = (int32_t)number;
+    } else {
+        ((int64_t *)array)[at] = number;
+    }
+}
+
+static int64_t begin_of(const dealt *d, int64_t row) {
+    return row == 0 ? 0 : d->ends[row - 1];
+}
+
+/* The rank's elements, one behind the other, with their table and mask. */
+static void copy_elements(dealt *d) {
+    const instance *i = d->whole;
+    const topk_problem *p = &i->problem;
+    const size_t bytes = oracle_type_size(p->type);
+    d->values = guarded_allocate((size_t)d->elements * bytes, GUARDED_AT_END);
+    d->table = allocate((size_t)d->elements * 8);
+    d->mask = allocate((size_t)d->elements);
+    for (int64_t row = 0; row < p->rows; row++) {
+        for (int64_t e = begin_of(d, row); e < d->ends[row]; e++) {
+            const int64_t of_case = i->rows[row].extent.first + d->positions[e];
+            memcpy((char *)d->values.data + (size_t)e * bytes,
+                   (const char *)i->input.values + (size_t)of_case * bytes, bytes);
+            write_integer(d->table, e, p->index_type, p->index_base + d->positions[e]);
+            d->mask[e] = i->matches[of_case];
+        }
+    }
+    guarded_make_read_only(&d->values);
+}
+
+/* As compact strided rows where all have the same length, else as CSR. */
+static void make_shape(dealt *d, int64_t longest, bool is_even) {
+    topk_problem *p = &d->problem;
+    p->row_stride = 0;
+    p->length_max = longest;
+    p->shape = is_even ? TOPK_SHAPE_STRIDED : TOPK_SHAPE_CSR;
+    p->elements_max = is_even ? 0 : d->elements;
+    if (!is_even) {
+        d->offsets = allocate((size_t)(p->rows + 1) * 8);
+        for (int64_t row = 0; row <= p->rows; row++) {
+            write_integer(d->offsets, row, p->extent_type, row == 0 ? 0 : d->ends[row - 1]);
+        }
+        d->input.offsets = d->offsets;
+    }
+}
+
+static void deal(dealt *d, const instance *whole, random_state *random, int rank, int ranks) {
+    int64_t longest = 0, least = INT64_MAX;
+    d->whole = whole;
+    for (int64_t row = 0; row < whole->problem.rows; row++) {
+        longest = whole->rows[row].extent.length > longest ? whole->rows[row].extent.length : longest;
+    }
+    draw_options(d, random, ranks);
+    draw_cuts(d, random, ranks, longest);
+    list_positions(d, rank, ranks);
+    copy_elements(d);
+    longest = 0;
+    for (int64_t row = 0; row < whole->problem.rows; row++) {
+        const int64_t length = d->ends[row] - begin_of(d, row);
+        longest = length > longest ? length : longest;
+        least = length < least ? length : least;
+    }
+    d->problem = whole->problem;
+    d->problem.workspace_limit = 0;
+    d->input = (topk_input)TOPK_INPUT_INIT;
+    d->input.values = d->values.data;
+    d->input.k = whole->input.k;
+    make_shape(d, longest, least == longest);
+    if (d->options.map == TOPK_DIST_BASE) {
+        d->problem.index_base += d->cuts[d->order[rank]];
+    }
+    d->predicate = instance_predicate(whole);
+    if (d->predicate.mask != NULL) {
+        d->predicate.kind = TOPK_BYTE_MASK;
+        d->predicate.mask = d->mask;
+    }
+}
+
+static void end_dealt(dealt *d) {
+    guarded_free(&d->values);
+    free(d->table);
+    free(d->mask);
+    free(d->offsets);
+    free(d->positions);
+    free(d->ends);
+}
+
+/* ---- Results in place ---- */
+
+static int by_position(const void *left, const void *right) {
+    const oracle_entry *a = left, *b = right;
+    return (a->position > b->position) - (a->position < b->position);
+}
+
+/* The results of a row that lie on a rank, by position. Returns how many. */
+static int64_t own_results(const dealt *d, int64_t row, bool filtered, int rank, int ranks,
+                           oracle_entry *own) {
+    const instance_row *of_case = &d->whole->rows[row];
+    const oracle_entry *ranking = filtered ? of_case->matching : of_case->ranking;
+    const int64_t ranked = filtered ? of_case->matches : of_case->extent.length;
+    int64_t count = 0;
+    for (int64_t i = 0; i < ranked && i < of_case->extent.k; i++) {
+        if (owner_of(d, row, ranking[i].position, ranks) == rank) {
+            own[count++] = ranking[i];
+        }
+    }
+    qsort(own, (size_t)count, sizeof *own, by_position);
+    return count;
+}
+
+static run_result check_slots(const dealt *d, const run *r, int64_t row, int64_t pitch,
+                              const oracle_entry *own, int64_t count) {
+    const topk_problem *p = &d->whole->problem;
+    const instance_row *of_case = &d->whole->rows[row];
+    uint64_t padding = 0;
+    oracle_write_padding(p->type, p->direction, &padding);
+    padding = element_get_bits(p->type, &padding, 0);
+    for (int64_t s = 0; s < pitch; s++) {
+        const int64_t index = s < count ? instance_index(d->whole, of_case, own[s].position) : -1;
+        const uint64_t bits = s < count ? element_get_bits(p->type, d->whole->input.values,
+                                                           of_case->extent.first + own[s].position)
+                                        : padding;
+        const int64_t at = row * pitch + s;
+        if (wants_indices(d->whole) && instance_read_index(p, r->outputs[1].seen, at) != index) {
+            return run_fail("row %" PRId64 " slot %" PRId64 " of %" PRId64
+                            " in place: expected index %" PRId64 ", got %" PRId64,
+                            row, s, count, index, instance_read_index(p, r->outputs[1].seen, at));
+        }
+        if (wants_values(d->whole) && run_output_bits(p->type, &r->outputs[0], at) != bits) {
+            return run_fail("row %" PRId64 " slot %" PRId64 " in place: another value", row, s);
+        }
+    }
+    return RUN_PASSED;
+}
+
+static run_result check_in_place(const dealt *d, const run *r, int64_t pitch, const int64_t *own_k,
+                                 const int64_t *before, int rank, int ranks) {
+    run_result result = RUN_PASSED;
+    const bool filtered = r->operation->operation == TOPK_OPERATION_SELECT_WHERE;
+    for (int64_t row = 0; row < d->problem.rows && result == RUN_PASSED; row++) {
+        oracle_entry *own = allocate((size_t)d->whole->rows[row].extent.length * sizeof *own);
+        int64_t wanted_before = 0;
+        for (int other = 0; other < rank; other++) {
+            wanted_before += own_results(d, row, filtered, other, ranks, own);
+        }
+        const int64_t count = own_results(d, row, filtered, rank, ranks, own);
+        if (own_k[row] != count || before[row] != wanted_before) {
+            result = run_fail("row %" PRId64 ": %" PRId64 " results behind %" PRId64 ", not %" PRId64
+                              " behind %" PRId64,
+                              row, own_k[row], before[row], count, wanted_before);
+        } else {
+            result = check_slots(d, r, row, pitch, own, count);
+        }
+        free(own);
+    }
+    return result;
+}
+
+/* ---- Runs ---- */
+
+/* An output that has rows of its own alone, at their places in one of all rows. */
+static void *at_row(const device_buffer *output, int64_t slot, size_t bytes) {
+    return output->data != NULL ? (char *)output->data + (size_t)slot * bytes : NULL;
+}
+
+static bool is_poison(const device_buffer *output, size_t begin, size_t end) {
+    bool poison = true;
+    for (size_t b = begin; b < end && output->data != NULL; b++) {
+        poison = poison && ((const unsigned char *)output->seen)[b] == RUN_POISON;
+    }
+    return poison;
+}
+
+static run_result check_others(const run *r, int o, size_t row_bytes, int64_t first, int64_t end) {
+    const bool poison = is_poison(&r->outputs[o], 0, (size_t)first * row_bytes) &&
+                        is_poison(&r->outputs[o], (size_t)end * row_bytes, r->outputs[o].bytes);
+    return poison && device_intact(&r->outputs[o]) ? RUN_PASSED
+                                                   : run_fail("output %d: other rows written", o);
+}
+
+static topk_status run_plan(const dealt *d, const topk_dist_plan *plan,
+                            const topk_dist_properties *properties, const topk_dist_output *output) {
+    device_buffer workspace =
+        device_workspace(properties->workspace_bytes, GUARDED_AT_END, DEVICE_GARBAGE, 7);
+    topk_status status = TOPK_OK;
+    for (int again = 0; again < 2 && status == TOPK_OK; again++) {
+        status = topk_dist_plan_run((topk_dist_plan *)(uintptr_t)plan, &d->input, output, workspace.data,
+                                    workspace.bytes, NULL);
+    }
+    if (!device_intact(&workspace)) {
+        status = (topk_status)run_fail("wrote outside of the workspace");
+    }
+    device_free(&workspace);
+    return status;
+}
+
+static run_result check_select(dealt *d, topk_dist_plan *plan, run *r, int rank, int ranks) {
+    const topk_problem *p = &d->problem;
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    topk_dist_output output = TOPK_DIST_OUTPUT_INIT;
+    const bool is_placed = d->options.destination == TOPK_DIST_IN_PLACE;
+    const size_t bytes[2] = {oracle_type_size(p->type), instance_index_bytes(p)};
+    run_result result = RUN_PASSED;
+    (void)topk_dist_plan_query(plan, &properties);
+    const int64_t pitch = properties.pitch, first = properties.first_row, end = first + properties.rows;
+    r->outputs[0] = run_output(wants_values(d->whole), p->rows * pitch, bytes[0]);
+    r->outputs[1] = run_output(wants_indices(d->whole), p->rows * pitch, bytes[1]);
+    output.values = at_row(&r->outputs[0], first * pitch, bytes[0]);
+    output.indices = at_row(&r->outputs[1], first * pitch, bytes[1]);
+    int64_t *const own_k = allocate((size_t)p->rows * sizeof *own_k);
+    int64_t *const before = allocate((size_t)p->rows * sizeof *before);
+    output.own_k = is_placed ? own_k : NULL;
+    output.before = is_placed ? before : NULL;
+    d->input.indices = d->options.map == TOPK_DIST_TABLE ? d->table : NULL;
+    const topk_status status = run_plan(d, plan, &properties, &output);
+    if (status != TOPK_OK) {
+        result = run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
+    } else {
+        result = is_placed ? check_in_place(d, r, pitch, own_k, before, rank, ranks)
+                           : run_check_selected(r, first, end);
+    }
+    for (int o = 0; o < 2 && result == RUN_PASSED; o++) {
+        result = check_others(r, o, (size_t)pitch * bytes[o], first, end);
+    }
+    free(own_k);
+    free(before);
+    return result;
+}
+
+static run_result check_numbers(dealt *d, topk_dist_plan *plan, run *r) {
+    const topk_problem *p = &d->problem;
+    const bool is_count = r->operation->operation == TOPK_OPERATION_COUNT;
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    topk_dist_output output = TOPK_DIST_OUTPUT_INIT;
+    (void)topk_dist_plan_query(plan, &properties);
+    r->outputs[0] = run_output(true, p->rows, is_count ? sizeof(int64_t) : oracle_type_size(p->type));
+    output.counts = is_count ? r->outputs[0].data : NULL;
+    if (!is_count) {
+        r->outputs[1] = run_output(true, p->rows, sizeof(int64_t));
+        r->outputs[2] = run_output(true, p->rows, sizeof(int64_t));
+        output.values = r->outputs[0].data;
+        output.better = r->outputs[1].data;
+        output.equal = r->outputs[2].data;
+    }
+    const topk_status status = run_plan(d, plan, &properties, &output);
+    return status == TOPK_OK ? r->operation->judge(r)
+                             : run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
+}
+
+static run_result run_operation_of(dealt *d, const run_operation *operation, topk_dist_group *group) {
+    run r = {.operation = operation, .instance = d->whole, .problem = d->whole->problem};
+    topk_dist_plan *plan;
+    topk_dist_options options = d->options;
+    const bool selects = operation == &run_select || operation == &run_select_where;
+    d->input.predicate = operation == &run_select_where || operation == &run_count ? &d->predicate : NULL;
+    d->input.indices = NULL;
+    if (operation == &run_select_where && options.strategy == TOPK_DIST_HISTOGRAM) {
+        options.strategy = TOPK_DIST_AUTO;
+    }
+    const topk_status status =
+        topk_dist_plan_create(group, context, operation->operation, &d->problem, &options, &plan);
+    if (status != TOPK_OK) {
+        return run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
+    }
+    const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
+    const run_result result = selects ? check_select(d, plan, &r, rank, ranks) : check_numbers(d, plan, &r);
+    topk_dist_plan_destroy(plan);
+    for (int o = 0; o < RUN_OUTPUTS; o++) {
+        device_free(&r.outputs[o]);
+    }
+    return result;
+}
+
+static void run_case(const test_case *c, long number, topk_dist_group *group) {
+    static const run_operation *const operations[] = {&run_select, &run_select_where, &run_kth, &run_count};
+    static instance whole;
+    const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
+    random_state random = {c->seed};
+    dealt d = {.whole = NULL};
+    char text[CASE_TEXT_BYTES];
+    instance_build(c, &whole);
+    whole.input.indices = NULL; /* positions are what is looked at */
+    deal(&d, &whole, &random, rank, ranks);
+    if (d.options.destination == TOPK_DIST_IN_PLACE) {
+        d.problem.ties = whole.problem.ties = TOPK_TIES_LOWEST_INDEX;
+    }
+    for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++) {
+        if (run_operation_of(&d, operations[o], group) != RUN_PASSED) {
+            failures++;
+            fprintf(stderr, "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d: %s\n",
+                    number, rank, ranks, operations[o]->name, (int)d.options.destination, (int)d.options.map,
+                    (int)d.options.strategy, case_format(c, text));
+        }
+    }
+    end_dealt(&d);
+    instance_free(&whole);
+}
+
+/* First the covering list, then random cases. */
+static test_case case_number(const covering_array *array, uint64_t seed, long number) {
+    random_state random = {seed * 1000000 + (uint64_t)number};
+    int levels[DIMENSIONS];
+    if (number < array->count) {
+        return case_at(array->rows[number], random.state);
+    }
+    for (int d = 0; d < DIMENSIONS; d++) {
+        levels[d] = (int)random_below(&random, dimensions[d].count);
+    }
+    test_case c = case_at(levels, random_bits(&random));
+    c.value[DIM_SIZE] = random_below(&random, INT64_C(1) << random_below(&random, 11));
+    c.value[DIM_ROWS] = random_below(&random, 9);
+    return c;
+}
+
+static covering_array cover(uint64_t seed) {
+    int counts[DIMENSIONS];
+    for (int d = 0; d < DIMENSIONS; d++) {
+        counts[d] = dimensions[d].count;
+    }
+    return covering_build(counts, DIMENSIONS, seed);
+}
+
+static void run_list(uint64_t seed, long cases, long only, int process) {
+    covering_array array = cover(seed);
+    if (cases == 0) {
+        cases = array.count;
+    }
+    for (long step = 0; step * GROUPS_MOST < cases * PARTITIONS; step++) {
+        const int partition = (int)(step % PARTITIONS);
+        const long number = step / PARTITIONS * (1 + 2 + GROUPS_MOST) +
+                            (partition == 0   ? 0
+                             : partition == 1 ? 1
+                                              : 3) +
+                            group_of(partition, process);
+        if (number < cases && (only < 0 || number == only)) {
+            const test_case c = case_number(&array, seed, number);
+            run_case(&c, number, groups[partition]);
+        }
+    }
+    covering_free(&array);
+}
+
+int main(int argc, char **argv) {
+    const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    const long cases = argc > 2 ? strtol(argv[2], NULL, 10) : 0,
+               only = argc > 4 ? strtol(argv[4], NULL, 10) : -1;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    int process;
+    options.threads = argc > 3 ? atoi(argv[3]) : 1;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS || topk_context_create(&options, &context) != TOPK_OK) {
+        return 2;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    for (int p = 0; p < PARTITIONS; p++) {
+        MPI_Comm_split(MPI_COMM_WORLD, group_of(p, process), process, &communicators[p]);
+        if (topk_dist_group_create_mpi(communicators[p], &groups[p]) != TOPK_OK) {
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        }
+    }
+    device_open();
+    dimensions_init(0, LARGEST);
+    instance_set_budget(ELEMENTS);
+    run_list(seed, cases, only, process);
+    for (int p = 0; p < PARTITIONS; p++) {
+        topk_dist_group_destroy(groups[p]);
+        MPI_Comm_free(&communicators[p]);
+    }
+    topk_context_destroy(context);
+    long all = 0;
+    MPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (process == 0) {
+        printf("seed %" PRIu64 ": %ld failures\n", seed, all);
+    }
+    MPI_Finalize();
+    return all != 0;
+}

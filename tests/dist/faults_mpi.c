@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What goes wrong on one rank is an error on all, with the same status and text, and nothing is written:
+ * wrong arguments of plans and runs, arguments that differ, memory that is missing. Afterwards the group
+ * works.
+ *
+ * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run.
+ *
+ * usage: mpirun -n PROCESSES faults_mpi [killed plan|run TOKEN], of at least two */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "topk_dist_mpi.h"
+
+enum { LENGTH = 100, ROWS = 3, K = 7, TEXT = 512, POISON = 0x5d };
+
+static int rank, ranks;
+static topk_context *context;
+static topk_dist_group *group;
+
+/* Of the allocations by this program, and by the libraries that are linked into it: MPI's own go on. */
+static long until_failure = -1;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+
+static bool fails(void) {
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__wrap_malloc(size_t bytes) {
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes) {
+    return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+typedef struct arguments {
+    topk_operation operation;
+    topk_problem problem;
+    topk_dist_options options;
+    const topk_problem *given_problem;
+    topk_input input;
+    topk_predicate predicate;
+    topk_dist_output output;
+    size_t missing_bytes;
+    topk_stream stream;
+    float values[ROWS * LENGTH];
+    float best[ROWS * K];
+    int64_t indices[ROWS * K], numbers[ROWS];
+} arguments;
+
+static void set_arguments(arguments *a, topk_operation operation) {
+    memset(a, 0, sizeof *a);
+    a->operation = operation;
+    a->problem = (topk_problem)TOPK_PROBLEM_INIT;
+    a->problem.type = TOPK_F32;
+    a->problem.index_type = TOPK_INDEX_I64;
+    a->problem.rows = ROWS;
+    a->problem.length_max = LENGTH;
+    a->problem.index_base = (int64_t)rank * LENGTH;
+    a->problem.k_max = K;
+    a->given_problem = &a->problem;
+    a->options = (topk_dist_options)TOPK_DIST_OPTIONS_INIT;
+    a->input = (topk_input)TOPK_INPUT_INIT;
+    a->input.values = a->values;
+    a->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    a->predicate.kind = TOPK_GE;
+    a->predicate.low = topk_bound_f64(0);
+    a->output = (topk_dist_output)TOPK_DIST_OUTPUT_INIT;
+    if (operation == TOPK_OPERATION_SELECT) {
+        a->output.values = a->best;
+        a->output.indices = a->indices;
+    } else if (operation == TOPK_OPERATION_KTH) {
+        a->output.better = a->numbers;
+    } else {
+        a->output.counts = a->numbers;
+        a->input.predicate = &a->predicate;
+    }
+    memset(a->best, POISON, sizeof a->best);
+    memset(a->indices, POISON, sizeof a->indices);
+    memset(a->numbers, POISON, sizeof a->numbers);
+}
+
+static bool is_poison(const void *array, size_t bytes) {
+    bool poison = true;
+    for (size_t b = 0; b < bytes; b++) {
+        poison = poison && ((const unsigned char *)array)[b] == POISON;
+    }
+    return poison;
+}
+
+/* All ranks have this status, and one text, which names the rank that is at fault. */
+static void expect_all(topk_status expected, topk_status got, int at_fault, const char *what) {
+    char text[TEXT], first[TEXT] = "";
+    (void)snprintf(text, sizeof text, "%s", topk_dist_last_error());
+    (void)snprintf(first, sizeof first, "%s", text);
+    MPI_Bcast(first, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
+    char begin[32];
+    (void)snprintf(begin, sizeof begin, "rank %d: ", at_fault);
+    if (!CHECK(got == expected && strcmp(text, first) == 0 && strncmp(text, begin, strlen(begin)) == 0)) {
+        fprintf(stderr, "    rank %d, %s: expected %s of rank %d, got %s: %s\n", rank, what,
+                topk_status_string(expected), at_fault, topk_status_string(got), text);
+    }
+}
+
+static topk_status create(arguments *a, topk_dist_plan **plan) {
+    return topk_dist_plan_create(group, context, a->operation, a->given_problem, &a->options, plan);
+}
+
+static topk_status run(arguments *a, topk_dist_plan *plan) {
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &properties));
+    void *const workspace = malloc(properties.workspace_bytes + 1);
+    const topk_status status = topk_dist_plan_run(plan, &a->input, &a->output, workspace,
+                                                  properties.workspace_bytes - a->missing_bytes, a->stream);
+    free(workspace);
+    return status;
+}
+
+/* The ranks can go on, and have the right results. */
+static void check_group_works(void) {
+    arguments a;
+    topk_dist_plan *plan;
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    if (CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        CHECK_STATUS(TOPK_OK, run(&a, plan));
+        CHECK(a.indices[0] == 0 && a.indices[ROWS * K - 1] == K - 1);
+        topk_dist_plan_destroy(plan);
+    }
+}
+
+/* ---- Plans ---- */
+
+static void no_problem(arguments *a) {
+    a->given_problem = NULL;
+}
+static void small_struct(arguments *a) {
+    a->problem.size = 8;
+}
+static void no_type(arguments *a) {
+    a->problem.type = TOPK_TYPE_UNDEFINED;
+}
+static void negative_k(arguments *a) {
+    a->problem.k_max = -1;
+}
+static void approximation(arguments *a) {
+    a->problem.epsilon = 1;
+}
+static void no_destination(arguments *a) {
+    a->options.destination = (topk_dist_destination)4;
+}
+static void no_map(arguments *a) {
+    a->options.map = (topk_dist_map)-1;
+}
+static void no_strategy(arguments *a) {
+    a->options.strategy = (topk_dist_strategy)3;
+}
+static void no_root(arguments *a) {
+    a->options.root = ranks;
+}
+static void options_of_another_size(arguments *a) {
+    a->options.size = 4;
+}
+static void other_operation(arguments *a) {
+    a->operation = TOPK_OPERATION_WHERE;
+}
+static void counted_predicate(arguments *a) {
+    a->operation = TOPK_OPERATION_SELECT_WHERE;
+    a->options.strategy = TOPK_DIST_HISTOGRAM;
+}
+static void narrow_stride(arguments *a) {
+    a->options.map = TOPK_DIST_STRIDE;
+    a->problem.index_type = TOPK_INDEX_I32;
+    a->problem.index_base = INT32_MAX - LENGTH;
+}
+static void unknown_method(arguments *a) {
+    a->problem.method = "none";
+}
+static void other_type(arguments *a) {
+    a->problem.type = TOPK_I32;
+}
+static void other_k(arguments *a) {
+    a->problem.k_max = K + 1;
+}
+static void other_order(arguments *a) {
+    a->problem.order = TOPK_ORDER_ANY;
+}
+static void other_kind(arguments *a) {
+    a->operation = TOPK_OPERATION_KTH;
+}
+static void other_root(arguments *a) {
+    a->options.root = 1;
+}
+static void overlap(arguments *a) {
+    a->problem.index_base = rank == 0 ? 1 : 0;
+}
+
+static const struct {
+    const char *name;
+    void (*spoil)(arguments *a);
+    topk_status status;
+    bool by_first; /* of rank 0 alone: the others then differ from it */
+} of_plans[] = {
+    {"no problem", no_problem, TOPK_ERROR_NULL_POINTER, false},
+    {"a small struct", small_struct, TOPK_ERROR_STRUCT_SIZE, false},
+    {"no type", no_type, TOPK_ERROR_UNKNOWN_ENUM, false},
+    {"a negative k", negative_k, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"an approximation", approximation, TOPK_ERROR_UNSUPPORTED, false},
+    {"no destination", no_destination, TOPK_ERROR_UNKNOWN_ENUM, false},
+    {"no map", no_map, TOPK_ERROR_UNKNOWN_ENUM, false},
+    {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},
+    {"no root", no_root, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"options of another size", options_of_another_size, TOPK_ERROR_STRUCT_SIZE, false},
+    {"another operation", other_operation, TOPK_ERROR_UNSUPPORTED, false},
+    {"a histogram of matches", counted_predicate, TOPK_ERROR_UNSUPPORTED, false},
+    {"a stride beyond the indices", narrow_stride, TOPK_ERROR_INDEX_TOO_NARROW, false},
+    {"an unknown method", unknown_method, TOPK_ERROR_UNKNOWN_METHOD, false},
+    {"another type", other_type, TOPK_ERROR_CONTRADICTION, true},
+    {"another k", other_k, TOPK_ERROR_CONTRADICTION, true},
+    {"another order", other_order, TOPK_ERROR_CONTRADICTION, true},
+    {"kth instead of select", other_kind, TOPK_ERROR_CONTRADICTION, true},
+    {"another root", other_root, TOPK_ERROR_CONTRADICTION, true},
+};
+
+static void check_plans(void) {
+    arguments a;
+    topk_dist_plan *plan;
+    for (size_t i = 0; i < sizeof of_plans / sizeof of_plans[0]; i++) {
+        for (int at_fault = 0; at_fault < ranks; at_fault++) {
+            set_arguments(&a, TOPK_OPERATION_SELECT);
+            if (rank == at_fault) {
+                of_plans[i].spoil(&a);
+            }
+            const topk_status status = create(&a, &plan);
+            const int named = of_plans[i].by_first && at_fault == 0 ? 1 : at_fault;
+            expect_all(of_plans[i].status, status, named, of_plans[i].name);
+            CHECK(plan == NULL);
+        }
+    }
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    overlap(&a);
+    expect_all(TOPK_ERROR_CONTRADICTION, create(&a, &plan), 0, "runs that overlap");
+    check_group_works();
+}
+
+/* ---- Runs ---- */
+
+static void no_input(arguments *a) {
+    a->input.size = 0;
+}
+static void no_values(arguments *a) {
+    a->input.values = NULL;
+}
+static void small_workspace(arguments *a) {
+    a->missing_bytes = 1;
+}
+static void misaligned(arguments *a) {
+    a->output.values = (char *)a->best + 1;
+    a->output.better = (int64_t *)(void *)((char *)a->numbers + 1);
+    a->output.counts = (int64_t *)(void *)((char *)a->numbers + 1);
+    if (a->operation == TOPK_OPERATION_SELECT) {
+        a->output.better = a->output.counts = NULL;
+    } else {
+        a->output.values = NULL;
+        *(a->operation == TOPK_OPERATION_KTH ? &a->output.counts : &a->output.better) = NULL;
+    }
+}
+static void other_output(arguments *a) {
+    a->output.own_k = a->numbers;
+}
+static void a_stream(arguments *a) {
+    a->stream = (topk_stream)(void *)a;
+}
+static void useless_lengths(arguments *a) {
+    a->input.offsets = a->numbers;
+}
+
+static const struct {
+    const char *name;
+    void (*spoil)(arguments *a);
+    topk_status status;
+} of_runs[] = {
+    {"no input", no_input, TOPK_ERROR_STRUCT_SIZE},
+    {"no values", no_values, TOPK_ERROR_NULL_POINTER},
+    {"a small workspace", small_workspace, TOPK_ERROR_WORKSPACE_TOO_SMALL},
+    {"a misaligned output", misaligned, TOPK_ERROR_MISALIGNED},
+    {"another operation's output", other_output, TOPK_ERROR_CONTRADICTION},
+    {"a stream", a_stream, TOPK_ERROR_CONTRADICTION},
+    {"offsets", useless_lengths, TOPK_ERROR_CONTRADICTION},
+};
+
+static void check_runs_of(topk_operation operation, topk_dist_strategy strategy) {
+    arguments a;
+    topk_dist_plan *plan;
+    set_arguments(&a, operation);
+    a.options.strategy = strategy;
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof of_runs / sizeof of_runs[0]; i++) {
+        for (int at_fault = 0; at_fault < ranks; at_fault++) {
+            set_arguments(&a, operation);
+            if (rank == at_fault) {
+                of_runs[i].spoil(&a);
+            }
+            expect_all(of_runs[i].status, run(&a, plan), at_fault, of_runs[i].name);
+            CHECK(is_poison(a.best, sizeof a.best) && is_poison(a.indices, sizeof a.indices) &&
+                  is_poison(a.numbers, sizeof a.numbers));
+        }
+    }
+    set_arguments(&a, operation);
+    CHECK_STATUS(TOPK_OK, run(&a, plan));
+    CHECK(!is_poison(a.best, sizeof a.best) || !is_poison(a.numbers, sizeof a.numbers));
+    topk_dist_plan_destroy(plan);
+}
+
+/* ---- Memory ---- */
+
+/* Each allocation of a plan fails in turn, on one rank. */
+static void check_memory(void) {
+    for (int at_fault = 0; at_fault < ranks; at_fault++) {
+        topk_status status = TOPK_ERROR_OUT_OF_MEMORY;
+        for (int allowed = 0; status != TOPK_OK; allowed++) {
+            arguments a;
+            topk_dist_plan *plan;
+            set_arguments(&a, TOPK_OPERATION_SELECT);
+            until_failure = rank == at_fault ? allowed : -1;
+            status = create(&a, &plan);
+            until_failure = -1;
+            if (status != TOPK_OK) {
+                expect_all(TOPK_ERROR_OUT_OF_MEMORY, status, at_fault, "no memory");
+                CHECK(plan == NULL);
+            }
+            topk_dist_plan_destroy(plan);
+            if (!CHECK(allowed < 100)) {
+                return;
+            }
+        }
+    }
+    check_group_works();
+}
+
+/* ---- What a rank finds alone ---- */
+
+static void check_alone(void) {
+    topk_dist_group *none = group;
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_group_create_mpi(MPI_COMM_WORLD, NULL));
+    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, topk_dist_group_create_mpi(MPI_COMM_NULL, &none));
+    CHECK(none == NULL);
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_plan_query(NULL, &properties));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_plan_run(NULL, NULL, NULL, NULL, 0, NULL));
+    CHECK(topk_dist_group_rank(NULL) == -1 && topk_dist_group_ranks(NULL) == 0);
+    topk_dist_group_destroy(NULL);
+    topk_dist_plan_destroy(NULL);
+}
+
+static void check_groups(void) {
+    topk_dist_group *none = group;
+    for (int at_fault = 0; at_fault < ranks; at_fault++) {
+        until_failure = rank == at_fault ? 0 : -1;
+        const topk_status status = topk_dist_group_create_mpi(MPI_COMM_WORLD, &none);
+        until_failure = -1;
+        expect_all(TOPK_ERROR_OUT_OF_MEMORY, status, at_fault, "no memory for a group");
+        CHECK(none == NULL);
+    }
+}
+
+/* ---- A rank that is killed ---- */
+
+static void run_and_die(const char *phase) {
+    arguments a;
+    topk_dist_plan *plan;
+    const bool dies = rank == ranks - 1;
+    printf("alive\n");
+    (void)fflush(stdout);
+    if (dies && strcmp(phase, "plan") == 0) {
+        raise(SIGKILL);
+    }
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    CHECK_STATUS(TOPK_OK, create(&a, &plan));
+    CHECK_STATUS(TOPK_OK, run(&a, plan));
+    if (dies) {
+        raise(SIGKILL);
+    }
+    (void)run(&a, plan);
+    printf("went on\n");
+}
+
+int main(int argc, char **argv) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_dist_group *too_early;
+    options.threads = 1;
+    CHECK_STATUS(TOPK_ERROR_BAD_STATE, topk_dist_group_create_mpi(MPI_COMM_WORLD, &too_early));
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS || topk_context_create(&options, &context) != TOPK_OK ||
+        !CHECK_STATUS(TOPK_OK, topk_dist_group_create_mpi(MPI_COMM_WORLD, &group))) {
+        return 2;
+    }
+    rank = topk_dist_group_rank(group);
+    ranks = topk_dist_group_ranks(group);
+    if (argc > 2) {
+        run_and_die(argv[2]);
+        return 0;
+    }
+    check_alone();
+    check_groups();
+    check_plans();
+    check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER);
+    check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
+    check_runs_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
+    check_runs_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
+    check_memory();
+    topk_dist_group_destroy(group);
+    topk_context_destroy(context);
+    MPI_Finalize();
+    return check_report();
+}
