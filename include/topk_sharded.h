@@ -80,6 +80,19 @@ TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_proble
                                         size_t state_bytes, int round, const topk_input *input,
                                         int64_t *counters, topk_stream stream);
 
+/* The same for a shard in several vectors: its parts are counted one after another, `part` 0 first, alike in
+ * each round. problem->length_max is then what all parts of a row have together. The part has `length`
+ * elements of each row (0 to length_max), or lengths[r] of them if input->lengths is given (clamped to
+ * `length`); shape, row_stride, elements_max and extent_type are the part's, and may differ from part to
+ * part. All parts are one shard, in whatever order: its own numbers are of them together. Vectors that need
+ * own numbers each are shards of their own. topk_sharded_count() is part 0 with length_max.
+ *
+ * Statuses as topk_sharded_count(); OUT_OF_RANGE for part and length. */
+TOPK_API topk_status topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
+                                             size_t state_bytes, int round, int64_t part,
+                                             const topk_input *input, int64_t length, int64_t *counters,
+                                             topk_stream stream);
+
 /* Ends a round. `sums` are the counters of all shards, added up; they are only read. `counters` become 0, for
  * the next round: the same array, or another one.
  *

@@ -26,20 +26,22 @@ static int64_t capacity_of(const struct sharded *s) {
     return s->rounds < 3 ? 0 : wanted < length ? wanted : length;
 }
 
+static topk_status read_problem(const topk_problem *caller, topk_problem *problem) {
+    const topk_status status = topk_read_struct(STRUCT_PROBLEM, caller, problem);
+    if (problem->index_type == TOPK_INDEX_I32 && problem->index_base >= 0) { /* no position is written */
+        problem->index_type = TOPK_INDEX_I64;
+        problem->index_base = 0;
+    }
+    return status;
+}
+
 static topk_status make(const topk_context *context, const topk_problem *problem, struct sharded *s) {
     topk_problem own = TOPK_PROBLEM_INIT;
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
-    topk_status status = topk_read_struct(STRUCT_PROBLEM, problem, &own);
-    if (status != TOPK_OK) {
-        return status;
-    }
-    if (own.index_type == TOPK_INDEX_I32 && own.index_base >= 0) { /* no position is written */
-        own.index_type = TOPK_INDEX_I64;
-        own.index_base = 0;
-    }
-    if ((status = topk_plan_make(TOPK_OPERATION_KTH, &own, &s->plan)) != TOPK_OK) {
+    topk_status status = read_problem(problem, &own);
+    if (status != TOPK_OK || (status = topk_plan_make(TOPK_OPERATION_KTH, &own, &s->plan)) != TOPK_OK) {
         return status;
     }
     const struct sharding *backend = context->backend->sharding;
@@ -169,9 +171,31 @@ static topk_status read_input(const topk_input *caller, topk_input *input, topk_
     return status;
 }
 
-topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
-                               size_t state_bytes, int round, const topk_input *input, int64_t *counters,
-                               topk_stream stream) {
+/* What a part of a shard is: `length` elements of each row; all of them if it is NULL. */
+static topk_status make_part(const topk_problem *problem, int round, int64_t part, const int64_t *length,
+                             struct sharded *s) {
+    topk_problem own;
+    const int64_t most = s->plan.problem.length_max;
+    if (part < 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "part is %lld, must be 0 or more", (long long)part);
+    }
+    if (length != NULL && (*length < 0 || *length > most)) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "length is %lld, must be 0 to %lld", (long long)*length,
+                         (long long)most);
+    }
+    topk_status status = read_problem(problem, &own);
+    own.length_max = length != NULL ? *length : own.length_max;
+    if (status == TOPK_OK) {
+        status = topk_plan_make(TOPK_OPERATION_KTH, &own, &s->part);
+    }
+    s->part_number = part;
+    s->longest = part == 0 && round > 0 ? most : s->part.problem.length_max; /* or what was kept */
+    return status;
+}
+
+static topk_status count(topk_context *context, const topk_problem *problem, void *state, size_t state_bytes,
+                         int round, int64_t part, const topk_input *input, const int64_t *length,
+                         int64_t *counters, topk_stream stream) {
     KEEP_ERRNO;
     struct sharded s;
     struct buffer_list buffers;
@@ -179,17 +203,30 @@ topk_status topk_sharded_count(topk_context *context, const topk_problem *proble
     topk_predicate predicate;
     topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = check_round(&s, round)) != TOPK_OK ||
+        (status = make_part(problem, round, part, length, &s)) != TOPK_OK ||
         (status = read_input(input, &copy, &predicate)) != TOPK_OK) {
         return status;
     }
     add_counters(&s, "counters", counters, true, &buffers);
-    if ((status = topk_check_input(&s.plan, &copy, true, &buffers)) != TOPK_OK ||
+    if ((status = topk_check_input(&s.part, &copy, true, &buffers)) != TOPK_OK ||
         (copy.predicate != NULL &&
-         (status = topk_list_predicate(&s.plan, &predicate, &buffers)) != TOPK_OK)) {
+         (status = topk_list_predicate(&s.part, &predicate, &buffers)) != TOPK_OK)) {
         return status;
     }
     status = topk_check_memory(context, &buffers);
     return status != TOPK_OK ? status : ended(&s, backend_of(&s)->count(&s, round, &copy, counters));
+}
+
+topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
+                               size_t state_bytes, int round, const topk_input *input, int64_t *counters,
+                               topk_stream stream) {
+    return count(context, problem, state, state_bytes, round, 0, input, NULL, counters, stream);
+}
+
+topk_status topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
+                                    size_t state_bytes, int round, int64_t part, const topk_input *input,
+                                    int64_t length, int64_t *counters, topk_stream stream) {
+    return count(context, problem, state, state_bytes, round, part, input, &length, counters, stream);
 }
 
 topk_status topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,

@@ -40,6 +40,9 @@ struct sharded {
     size_t bytes;     /* of the state: the backend measures them */
     void *memory;
     topk_stream stream;
+    /* Of a count: what it reads, which of the shard's parts that is, and the longest row that it may read. */
+    struct plan part;
+    int64_t part_number, longest;
 };
 
 /* The digit that a round looks at: (key - low) >> shift, below 2^bits. */

@@ -17,12 +17,14 @@
 #include "topk_sharded.h"
 #include "topk_simple.h"
 
-enum { SCENARIOS = 240, ROWS = 3, LENGTH_MOST = 3000, SHARDS_MOST = 7, GUARD = 8 };
+enum { SCENARIOS = 240, ROWS = 3, LENGTH_MOST = 3000, SHARDS_MOST = 7, PARTS_MOST = 4, GUARD = 8 };
 
 typedef struct shard {
     topk_problem problem;
     topk_input input;
     int64_t begin;
+    int parts;
+    int64_t cuts[PARTS_MOST + 1]; /* the parts lie between them */
     void *state;
     size_t state_bytes;
     int64_t *counters;
@@ -76,6 +78,17 @@ static void draw(scenario *s, random_state *random) {
     }
 }
 
+/* Parts of all sizes, some of them empty; or one alone, which is no part. */
+static void cut_parts(shard *each, random_state *random) {
+    each->parts = random_below(random, 2) == 0 ? 1 : 1 + (int)random_below(random, PARTS_MOST);
+    each->cuts[0] = 0;
+    each->cuts[each->parts] = each->problem.length_max;
+    for (int p = 1; p < each->parts; p++) {
+        const int64_t before = each->cuts[p - 1];
+        each->cuts[p] = before + random_below(random, each->problem.length_max - before + 1);
+    }
+}
+
 /* Shards of all sizes, some of them empty. */
 static void cut(scenario *s, random_state *random) {
     static const int counts[] = {1, 2, 3, 4, 7};
@@ -94,6 +107,7 @@ static void cut(scenario *s, random_state *random) {
         each->input = (topk_input)TOPK_INPUT_INIT;
         each->input.values = s->values + (size_t)begin * s->element_bytes;
         each->begin = begin;
+        cut_parts(each, random);
         begin += length;
         CHECK_STATUS(TOPK_OK, topk_sharded_query(context, &each->problem, &properties));
         CHECK(i == 0 || properties.rounds == s->rounds);
@@ -115,6 +129,20 @@ static void add_up(const scenario *s) {
     }
 }
 
+static void count_shard(const scenario *s, shard *each, int round) {
+    if (each->parts == 1) {
+        CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &each->problem, each->state, each->state_bytes,
+                                                 round, &each->input, each->counters, NULL));
+    }
+    for (int p = 0; each->parts > 1 && p < each->parts; p++) {
+        topk_input input = each->input;
+        input.values = (const char *)input.values + (size_t)each->cuts[p] * s->element_bytes;
+        CHECK_STATUS(TOPK_OK, topk_sharded_count_part(context, &each->problem, each->state, each->state_bytes,
+                                                      round, p, &input, each->cuts[p + 1] - each->cuts[p],
+                                                      each->counters, NULL));
+    }
+}
+
 static void narrow_down(scenario *s) {
     for (int i = 0; i < s->count; i++) {
         shard *each = &s->shards[i];
@@ -123,9 +151,7 @@ static void narrow_down(scenario *s) {
     }
     for (int round = 0; round < s->rounds; round++) {
         for (int i = 0; i < s->count; i++) {
-            shard *each = &s->shards[i];
-            CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &each->problem, each->state, each->state_bytes,
-                                                     round, &each->input, each->counters, NULL));
+            count_shard(s, &s->shards[i], round);
         }
         add_up(s);
         for (int i = 0; i < s->count; i++) {
@@ -233,6 +259,12 @@ static topk_status count(int round) {
                               NULL);
 }
 
+static topk_status count_part(int round, int64_t part, int64_t length) {
+    const shard *x = &one.shards[0];
+    return topk_sharded_count_part(context, &x->problem, x->state, x->state_bytes, round, part, &x->input,
+                                   length, x->counters, NULL);
+}
+
 static topk_status advance(int round) {
     const shard *x = &one.shards[0];
     return topk_sharded_advance(context, &x->problem, x->state, x->state_bytes, round, x->counters,
@@ -296,8 +328,12 @@ static void check_buffers(void) {
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count(-1));
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count(one.rounds));
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, advance(one.rounds));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, -1, 1));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, 0, -1));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, 0, x->problem.length_max + 1));
     x->input.values = NULL;
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count(0));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count_part(0, 0, 1));
     *x = good;
     x->input.k = one.ks;
     CHECK_STATUS(TOPK_ERROR_CONTRADICTION, count(0));
@@ -332,8 +368,12 @@ static void check_states(void) {
     CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(0));
     *x = good;
     for (int round = 0; round < one.rounds; round++) {
+        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 1, 1));
         CHECK_STATUS(TOPK_OK, count(round));
         CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(round));
+        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 2, 1));
+        CHECK_STATUS(TOPK_OK, count_part(round, 1, 0));
+        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 1, 0));
         CHECK_STATUS(TOPK_OK, advance(round));
         CHECK_STATUS(TOPK_ERROR_BAD_STATE, advance(round));
     }

@@ -125,6 +125,9 @@ static void count_run(const struct part *p, size_t at, size_t n) {
 static void count_short(const struct part *p) {
     const size_t bins = (size_t)p->job->state->s->bins;
     uint64_t mask[TILE / WORD];
+    for (size_t b = 0; p->job->state->s->part_number > 0 && b < bins; b++) {
+        p->all[b] -= p->own[b]; /* of the parts before, which comes back below */
+    }
     for (size_t i = 0; i < p->n; i += TILE) {
         const size_t rest = p->n - i < TILE ? p->n - i : TILE;
         const uint64_t *only = mask_of(p, i, rest, mask);
@@ -147,13 +150,13 @@ static bool open_part(const struct job *job, int64_t unit, struct part *p) {
     const int split = (int)(unit % job->splits);
     const size_t bytes = s->plan.element_bytes;
     struct sharded_row *row = &state->rows[r];
-    if (row->own == 0) {
+    const bool kept = row->kept > 0;
+    if (row->own == 0 || (kept && s->part_number > 0)) { /* what was kept is of all parts */
         return false;
     }
-    const struct row_extent extent = plan_row(&s->plan, job->input, r);
-    const bool kept = row->kept > 0;
+    const struct row_extent extent = plan_row(&s->part, job->input, r);
     if (job->is_first && split == 0) {
-        row->length = extent.length;
+        row->length += extent.length;
     }
     const size_t n = (size_t)(kept ? row->kept : extent.length);
     const size_t begin = share(n, split, (int)job->splits), end = share(n, split + 1, (int)job->splits);
@@ -200,7 +203,7 @@ static void count_part(void *argument, int part, int parts) {
 static int64_t splits_of(const struct sharded *s, int threads) {
     enum { UNITS_EACH = 4 };
     const int64_t wanted = ((int64_t)threads * UNITS_EACH + s->plan.problem.rows - 1) / s->plan.problem.rows;
-    const int64_t most = s->plan.problem.length_max / TEAM_ELEMENTS_MIN + 1;
+    const int64_t most = s->longest / TEAM_ELEMENTS_MIN + 1;
     return threads == 1 || wanted < 1 ? 1 : wanted < most ? wanted : most;
 }
 
@@ -212,7 +215,7 @@ void topk_cpu_sharded_count(const struct sharded_state *state, int round, const 
         return;
     }
     const struct call call = {
-        .context = s->context, .plan = &s->plan, .input = *input, .predicate = input->predicate};
+        .context = s->context, .plan = &s->part, .input = *input, .predicate = input->predicate};
     struct matcher matcher;
     struct job job = {.state = state,
                       .kernels = topk_cpu_kernels_for(s->context, s->plan.element_bits),

@@ -43,7 +43,7 @@ static void clear(int64_t *counters, size_t bytes) {
 static topk_status begin(const struct sharded *s, const void *k, int64_t *counters) {
     const struct sharded_state state = topk_cpu_sharded_lay_out(s, s->memory);
     const topk_input of_k = {.k = k};
-    *state.header = (struct sharded_header){SHARDED_MAGIC, s->problem, 0};
+    *state.header = (struct sharded_header){SHARDED_MAGIC, s->problem, 0, 0};
     for (int64_t r = 0; r < s->plan.problem.rows; r++) {
         state.rows[r] = sharded_row_begin(plan_row_k(&s->plan, &of_k, r));
     }
@@ -54,15 +54,21 @@ static topk_status begin(const struct sharded *s, const void *k, int64_t *counte
 
 static topk_status count(const struct sharded *s, int round, const topk_input *input, int64_t *counters) {
     struct sharded_state state;
-    const topk_status status = open_at(s, 2 * round, &state);
+    const bool is_first = s->part_number == 0;
+    const topk_status status = open_at(s, 2 * round + !is_first, &state);
     if (status != TOPK_OK) {
         return status;
+    }
+    if (!is_first && s->part_number != state.header->parts) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "part %lld is counted after %lld parts",
+                         (long long)s->part_number, (long long)state.header->parts);
     }
     for (int t = 0; t < state.threads; t++) {
         const struct sharded_scratch scratch = topk_cpu_sharded_scratch(&state, t);
         memset(scratch.tables, 0, DIGIT_TABLES * topk_cpu_sharded_pitch(s) * sizeof *scratch.tables);
     }
-    state.header->step++;
+    state.header->step += is_first;
+    state.header->parts = s->part_number + 1;
     topk_cpu_sharded_count(&state, round, input, counters);
     return TOPK_OK;
 }

@@ -14,7 +14,7 @@ struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *mem
     const size_t rows = (size_t)s->plan.problem.rows, bins = (size_t)s->bins;
     struct sharded_state state = {.s = s};
     struct arena arena = arena_over(memory), part = {NULL, 0};
-    size_t counters, kept;
+    size_t counters, kept, elements; /* no more than these, whatever the shape of a part */
     if (__builtin_mul_overflow(rows, bins, &counters)) {
         counters = SIZE_MAX;
     }
@@ -25,7 +25,10 @@ struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *mem
     state.rows = arena_take(&arena, rows, sizeof *state.rows);
     state.own = arena_take(&arena, counters, sizeof *state.own);
     state.kept = arena_take(&arena, kept, s->plan.element_bytes);
-    state.threads = team_size(s->context->threads, s->plan.input_elements);
+    if (__builtin_mul_overflow(rows, (size_t)s->plan.problem.length_max, &elements)) {
+        elements = SIZE_MAX;
+    }
+    state.threads = team_size(s->context->threads, elements);
     (void)scratch_of(s, &part);
     state.scratch_bytes = part.used;
     state.scratch = arena_take(&arena, (size_t)state.threads, part.used);

@@ -9,7 +9,8 @@
 struct sharded_header {
     uint64_t magic;   /* of a state that was begun */
     uint64_t problem; /* fingerprint of the problem that it was begun for */
-    int64_t step;     /* counts and advances so far */
+    int64_t step;     /* counts and advances so far; a count of all parts is one */
+    int64_t parts;    /* counted in this round */
 };
 
 #define SHARDED_MAGIC 0x746f706b73686431u /* "topkshd1" */

@@ -180,6 +180,8 @@ TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, 
     const int64_t target = state->target, kept = state->kept;
     Element *keep = target >= 0 ? list + target : nullptr;
     uint64_t *filled = (uint64_t *)&state->filled;
+    if (!FIRST && kept > 0 && a.is_later_part)
+        return;
     if (!FIRST && kept > 0) {
         TOPK_REACHED(REACHED_SHARDED_CUDA_KEPT);
         const interval<Element, FIRST, true> in = {a, s, low, span, keep, a.capacity - target, filled};
@@ -190,7 +192,7 @@ TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, 
         const struct row r = row_at(a.rows, row);
         const interval<Element, FIRST, false> in = {a, s, low, span, keep, a.capacity - target, filled};
         if (a.is_first && simt_block() == 0 && simt_thread() == 0)
-            state->length = r.length;
+            state->length += r.length;
         count_elements<Element>(in, source_of(a.rows, r, predicate), predicate.none ? 0 : r.length, row);
     }
 }

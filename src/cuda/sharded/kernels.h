@@ -35,6 +35,7 @@ struct sharded_args {
     uint32_t bins;        /* of a row */
     uint32_t shift, mask; /* of the digit of the round */
     bool is_first;        /* round: all keys are in the interval */
+    bool is_later_part;   /* what was kept has been counted */
     bool keeps;           /* another count follows the next one */
     uint64_t *counters;
     const uint64_t *sums;

@@ -56,7 +56,8 @@ struct work {
 
 static struct sharded_args args_of(const struct work *w, const struct layout *l) {
     const struct sharded *s = w->s;
-    const struct call call = {.context = s->context, .plan = &s->plan, .input = w->input};
+    const struct plan *plan = w->kernel == SHARDED_COUNT ? &s->part : &s->plan;
+    const struct call call = {.context = s->context, .plan = plan, .input = w->input};
     const struct sharded_digit digit = sharded_digit_of(s, w->round);
     return (struct sharded_args){.rows = row_args_of(&call),
                                  .decode = device_order_of(&s->plan),
@@ -70,6 +71,7 @@ static struct sharded_args args_of(const struct work *w, const struct layout *l)
                                  .shift = digit.shift,
                                  .mask = (1u << digit.bits) - 1,
                                  .is_first = w->round == 0,
+                                 .is_later_part = w->kernel == SHARDED_COUNT && s->part_number > 0,
                                  .keeps = w->round + 2 < s->rounds,
                                  .counters = (uint64_t *)w->counters,
                                  .sums = (const uint64_t *)w->sums,
@@ -89,7 +91,7 @@ static struct launch_grid grid_for(const struct work *w) {
     const int64_t rows = s->plan.problem.rows,
                   at_once = SHARDED_BLOCKS_PER_SM * (int64_t)device_of(s->context)->sms;
     if (w->kernel == SHARDED_COUNT) {
-        const int64_t tiles = divide_up(s->plan.problem.length_max, kernels[width_of(&s->plan)]->tile);
+        const int64_t tiles = divide_up(s->longest, kernels[width_of(&s->plan)]->tile);
         const int64_t of_row = greatest(at_once / least(rows, at_once), 1);
         struct launch_grid grid = grid_of(&call, greatest(tiles, 1), of_row, SHARDED_THREADS);
         grid.rows = (uint32_t)least(rows, SHARDED_GRID_ROWS);
@@ -105,7 +107,7 @@ static int launch_work(const void *of) {
     struct sharded_args args = args_of(w, &l);
     const struct launch_grid grid = grid_for(w);
     const struct call call = {
-        .plan = &w->s->plan, .input = w->input, .predicate = w->input.predicate, .stream = w->s->stream};
+        .plan = &w->s->part, .input = w->input, .predicate = w->input.predicate, .stream = w->s->stream};
     int error = call.predicate != NULL ? topk_cuda_take_predicate(&call, l.found, &args.predicate) : 0;
     if (w->kernel == SHARDED_BEGIN) {
         error = topk_device_zero(w->s->stream, l.own, l.own_bytes);
