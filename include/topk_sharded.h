@@ -101,8 +101,8 @@ TOPK_API topk_status topk_sharded_advance(topk_context *context, const topk_prob
                                           size_t state_bytes, int round, const int64_t *sums,
                                           int64_t *counters, topk_stream stream);
 
-/* Where results go: an array of `rows` elements each, or NULL. The first three are the same for all shards,
- * and what topk_kth() writes for the whole row, also where k is 0 or exceeds its length. */
+/* Where results go: an array of `rows` elements each, or NULL. `known` and the first three are the same for
+ * all shards; those are what topk_kth() writes for the whole row, also where k is 0 or exceeds its length. */
 typedef struct topk_sharded_output {
     size_t size;         /* sizeof(topk_sharded_output) */
     void *kth;           /* the k-th element, as its class */
@@ -113,17 +113,19 @@ typedef struct topk_sharded_output {
     int64_t *own_k; /* how many of the row's k best this shard has, if `before` elements of shards before this
                        one tie with the k-th: own_better, and ties as far as k reaches */
     int64_t *after; /* before + own_equal: `before` of the next shard */
+    int64_t *known; /* 2: all of the above. 1: own_k alone. 0: nothing yet. After the last round 2 */
 } topk_sharded_output;
 
 #define TOPK_SHARDED_OUTPUT_INIT                                                                             \
-    { sizeof(topk_sharded_output), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_sharded_output), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
-/* Writes results, after the last round; as often as you like. Ties go to the lowest position, so shards come
- * in the order of their positions: `before` says, for each row, how many elements of the shards before this
- * one tie with the k-th, as their own_equal adds up. NULL: none. An output may be the array `before` itself
- * only if that is `after`.
+/* Writes results after a round; as often as you like. What is not known yet is -2, as k-th element the
+ * padding value. A driver that has looked at `known` may leave out the rounds that follow. Ties go to the
+ * lowest position, so shards come in the order of their positions: `before` says, for each row, how many
+ * elements of the shards before this one tie with the k-th, as their own_equal adds up. NULL: none. An output
+ * may be the array `before` itself only if that is `after`.
  *
- * Statuses as topk_sharded_count(). BAD_STATE before the last round has ended. */
+ * Statuses as topk_sharded_count(). BAD_STATE before a round has ended. */
 TOPK_API topk_status topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
                                          size_t state_bytes, const int64_t *before,
                                          const topk_sharded_output *output, topk_stream stream);

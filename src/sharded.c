@@ -266,7 +266,7 @@ topk_status topk_sharded_result(topk_context *context, const topk_problem *probl
         {"kth", o.kth, s.plan.element_bytes},        {"better", o.better, sizeof(int64_t)},
         {"equal", o.equal, sizeof(int64_t)},         {"own_better", o.own_better, sizeof(int64_t)},
         {"own_equal", o.own_equal, sizeof(int64_t)}, {"own_k", o.own_k, sizeof(int64_t)},
-        {"after", o.after, sizeof(int64_t)},
+        {"after", o.after, sizeof(int64_t)},         {"known", o.known, sizeof(int64_t)},
     };
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         add_numbers(&s, outputs[i].name, outputs[i].array, outputs[i].bytes, true, &buffers);

@@ -24,11 +24,13 @@ struct sharded_row {
     int64_t target;           /* where in the list the next count puts the keys that it finds; -1: it must
                                  not. The round after it then has them as `kept` */
     int64_t filled;           /* keys that the count has put there */
+    int64_t bits_left;        /* of the k-th key that no round has found yet */
 };
 
-/* Begins a row. */
-SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k) {
-    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+/* Begins a row of keys of `bits` bits. */
+SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k, unsigned bits) {
+    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    row.bits_left = bits;
     row.k = k;
     row.open = row.own = k > 0;
     row.target = -1;
@@ -52,6 +54,12 @@ SHARDED_INLINE void sharded_row_plan(struct sharded_row *row, int64_t capacity, 
 SHARDED_INLINE int64_t sharded_row_own_k(const struct sharded_row *row, int64_t before) {
     const int64_t rest = row->k - row->better, ties = before <= 0 ? rest : before < rest ? rest - before : 0;
     return row->own_better + (ties < row->own ? ties : row->own);
+}
+
+/* topk_sharded_output.known: where all of the interval is among the k best, own_k does not depend on the
+ * k-th element. */
+SHARDED_INLINE int64_t sharded_row_known(const struct sharded_row *row) {
+    return !row->open || row->bits_left == 0 ? 2 : row->k - row->better == row->equal;
 }
 
 #endif

@@ -28,7 +28,7 @@ typedef struct shard {
     void *state;
     size_t state_bytes;
     int64_t *counters;
-    int64_t better[ROWS], own_equal[ROWS], before[ROWS], own_k[ROWS];
+    int64_t better[ROWS], own_equal[ROWS], before[ROWS], own_k[ROWS], known[ROWS];
 } shard;
 
 typedef struct scenario {
@@ -37,6 +37,7 @@ typedef struct scenario {
     size_t element_bytes;
     int64_t ks[ROWS];
     int count, rounds;
+    bool stops; /* as soon as own_k is known for all rows */
     shard shards[SHARDS_MOST];
     int64_t *sums;
     size_t counters_bytes;
@@ -117,6 +118,7 @@ static void cut(scenario *s, random_state *random) {
         each->state = allocate(each->state_bytes);
         each->counters = allocate(s->counters_bytes);
     }
+    s->stops = random_below(random, 2) == 0;
     s->sums = allocate(s->counters_bytes);
 }
 
@@ -143,6 +145,23 @@ static void count_shard(const scenario *s, shard *each, int round) {
     }
 }
 
+/* Whether own_k is known for all rows: all shards say the same. */
+static bool is_known(scenario *s, bool is_last) {
+    bool all = true;
+    for (int i = 0; i < s->count; i++) {
+        shard *each = &s->shards[i];
+        topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
+        output.known = each->known;
+        CHECK_STATUS(TOPK_OK, topk_sharded_result(context, &each->problem, each->state, each->state_bytes,
+                                                  NULL, &output, NULL));
+        for (int64_t r = 0; r < s->problem.rows; r++) {
+            CHECK(each->known[r] == s->shards[0].known[r] && (!is_last || each->known[r] == 2));
+            all = all && each->known[r] > 0;
+        }
+    }
+    return all;
+}
+
 static void narrow_down(scenario *s) {
     for (int i = 0; i < s->count; i++) {
         shard *each = &s->shards[i];
@@ -164,6 +183,9 @@ static void narrow_down(scenario *s) {
                          topk_sharded_advance(context, &each->problem, each->state, each->state_bytes, round,
                                               in_place ? each->counters : s->sums, each->counters, NULL));
         }
+        if (is_known(s, round + 1 == s->rounds) && s->stops) {
+            break;
+        }
     }
 }
 
@@ -178,7 +200,8 @@ static void find_results(scenario *s) {
                                                   NULL, &output, NULL));
         memcpy(each->before, before, sizeof before);
         for (int64_t r = 0; r < s->problem.rows; r++) {
-            before[r] += each->own_equal[r];
+            before[r] = each->known[r] == 2 ? before[r] + each->own_equal[r] : -2;
+            CHECK(each->known[r] == 2 || (each->better[r] == -2 && each->own_equal[r] == -2));
         }
         output = (topk_sharded_output)TOPK_SHARDED_OUTPUT_INIT;
         output.own_k = each->own_k;

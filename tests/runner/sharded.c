@@ -12,8 +12,8 @@
 #include "run.h"
 #include "topk_sharded.h"
 
-enum { SHARDS_MOST = 7, COUNTED_ROWS_MOST = 40, NUMBERS = 6 };
-enum number { BETTER, EQUAL, OWN_BETTER, OWN_EQUAL, OWN_K, AFTER };
+enum { SHARDS_MOST = 7, COUNTED_ROWS_MOST = 40, NUMBERS = 7 };
+enum number { BETTER, EQUAL, OWN_BETTER, OWN_EQUAL, OWN_K, AFTER, KNOWN };
 
 typedef struct shard {
     topk_problem problem;
@@ -198,6 +198,7 @@ static topk_status write_results(topk_context *context, shards *s, int i) {
     output.own_equal = numbers_of(s, each, OWN_EQUAL);
     output.own_k = numbers_of(s, each, OWN_K);
     output.after = numbers_of(s, each, AFTER);
+    output.known = numbers_of(s, each, KNOWN);
     return topk_sharded_result(context, &each->problem, each->state.data, each->state.bytes, before, &output,
                                device_stream());
 }
@@ -286,6 +287,7 @@ static run_result check_own(const run *r, const shard *each, int64_t row, int64_
                                      [OWN_BETTER] = in_shard(s, each, of_case, row, 0, better),
                                      [OWN_EQUAL] = in_shard(s, each, of_case, row, better, better + equal),
                                      [OWN_K] = in_shard(s, each, of_case, row, 0, of_case->extent.k),
+                                     [KNOWN] = 2,
                                      [AFTER] =
                                          *before + in_shard(s, each, of_case, row, better, better + equal)};
     for (int n = OWN_BETTER; n < NUMBERS; n++) {

@@ -13,7 +13,9 @@ static void measure(struct sharded *s) {
     s->bytes = topk_cpu_sharded_lay_out(s, NULL).bytes;
 }
 
-/* Opens a state that has gone `step` steps, and goes one more. */
+enum { A_ROUND_HAS_ENDED = -1 };
+
+/* Opens a state that has gone `step` steps. */
 static topk_status open_at(const struct sharded *s, int64_t step, struct sharded_state *state) {
     *state = topk_cpu_sharded_lay_out(s, s->memory);
     const struct sharded_header *h = state->header;
@@ -22,6 +24,11 @@ static topk_status open_at(const struct sharded *s, int64_t step, struct sharded
     }
     if (h->problem != s->problem) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "the state was begun for another problem");
+    }
+    if (step == A_ROUND_HAS_ENDED) {
+        return h->step > 0 && h->step % 2 == 0
+                   ? TOPK_OK
+                   : topk_fail(TOPK_ERROR_BAD_STATE, "results take a round that has ended");
     }
     return h->step == step
                ? TOPK_OK
@@ -45,7 +52,7 @@ static topk_status begin(const struct sharded *s, const void *k, int64_t *counte
     const topk_input of_k = {.k = k};
     *state.header = (struct sharded_header){SHARDED_MAGIC, s->problem, 0, 0};
     for (int64_t r = 0; r < s->plan.problem.rows; r++) {
-        state.rows[r] = sharded_row_begin(plan_row_k(&s->plan, &of_k, r));
+        state.rows[r] = sharded_row_begin(plan_row_k(&s->plan, &of_k, r), s->plan.element_bits);
     }
     clear(state.own, counters_bytes(s));
     clear(counters, counters_bytes(s));
@@ -100,6 +107,7 @@ static void narrow(const struct sharded *s, struct sharded_row *row, int round, 
         row->better += sums[bin];
     }
     row->low |= (uint64_t)bin << digit.shift;
+    row->bits_left = digit.shift;
     row->equal = sums[bin];
     row->own_better += sum(own, bin + 1, end);
     row->own = own[bin];
@@ -159,22 +167,29 @@ static void store(int64_t *array, int64_t r, int64_t number) {
     }
 }
 
+/* `number` if it is known, else -2. */
+static void store_known(int64_t *array, int64_t r, bool known, int64_t number) {
+    store(array, r, known ? number : -2);
+}
+
 static topk_status result(const struct sharded *s, const int64_t *before, const topk_sharded_output *o) {
     struct sharded_state state;
-    const topk_status status = open_at(s, 2 * s->rounds, &state);
+    const topk_status status = open_at(s, A_ROUND_HAS_ENDED, &state);
     for (int64_t r = 0; status == TOPK_OK && r < s->plan.problem.rows; r++) {
         const struct sharded_row *row = &state.rows[r];
-        const int64_t others = before == NULL ? 0 : before[r];
+        const int64_t others = before == NULL ? 0 : before[r], known = sharded_row_known(row);
+        const bool all = known == 2;
         if (o->kth != NULL) {
             store_element(o->kth, r, s->plan.element_bytes,
-                          row->open ? topk_key_decode(&s->plan.order, row->low) : s->plan.padding);
+                          row->open && all ? topk_key_decode(&s->plan.order, row->low) : s->plan.padding);
         }
-        store(o->better, r, row->better);
-        store(o->equal, r, row->open ? row->equal : 0);
-        store(o->own_better, r, row->own_better);
-        store(o->own_equal, r, row->own);
-        store(o->own_k, r, sharded_row_own_k(row, others));
-        store(o->after, r, others + row->own);
+        store_known(o->better, r, all, row->better);
+        store_known(o->equal, r, all, row->open ? row->equal : 0);
+        store_known(o->own_better, r, all, row->own_better);
+        store_known(o->own_equal, r, all, row->own);
+        store_known(o->own_k, r, known > 0, sharded_row_own_k(row, others));
+        store_known(o->after, r, all, others + row->own);
+        store(o->known, r, known);
     }
     return status;
 }

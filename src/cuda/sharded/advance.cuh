@@ -16,7 +16,7 @@ TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_begin(struct sharde
     if (thread == 0)
         *a.header = sharded_header{SHARDED_MAGIC, a.problem};
     for (int64_t row = thread; row < a.rows.rows; row += (int64_t)simt_blocks() * simt_threads())
-        a.states[row] = sharded_row_begin(k_of(a.rows, row));
+        a.states[row] = sharded_row_begin(k_of(a.rows, row), 8 * sizeof(Element));
 }
 
 /* The bins of a thread, from the best one on. */
@@ -46,6 +46,7 @@ TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const str
     }
     const uint32_t bin = run.bin(a, i);
     state.low |= (uint64_t)bin << a.shift;
+    state.bits_left = a.shift;
     state.better += (int64_t)better;
     state.own_better += (int64_t)own;
     state.equal = (int64_t)sums[bin];
@@ -104,19 +105,22 @@ TOPK_DEVICE void store(int64_t *array, int64_t row, int64_t number) {
 
 template <typename Element>
 TOPK_DEVICE void write_row(const struct sharded_args &a, int64_t row, bool begun) {
-    const int64_t broken = -2, before = a.before == nullptr ? 0 : a.before[row];
+    const int64_t broken = -2 /* or not known yet */, before = a.before == nullptr ? 0 : a.before[row];
     struct sharded_row state = {};
     if (begun)
         state = a.states[row];
+    const int64_t known = begun ? sharded_row_known(&state) : broken;
+    const bool all = known == 2;
     if (a.kth != nullptr)
         ((Element *)a.kth)[row] =
-            (Element)(begun && state.open ? decode_key(a.decode, state.low) : a.rows.padding);
-    store(a.better, row, begun ? state.better : broken);
-    store(a.equal, row, begun ? (state.open ? state.equal : 0) : broken);
-    store(a.own_better, row, begun ? state.own_better : broken);
-    store(a.own_equal, row, begun ? state.own : broken);
-    store(a.own_k, row, begun ? sharded_row_own_k(&state, before) : broken);
-    store(a.after, row, begun ? before + state.own : broken);
+            (Element)(all && state.open ? decode_key(a.decode, state.low) : a.rows.padding);
+    store(a.better, row, all ? state.better : broken);
+    store(a.equal, row, all ? (state.open ? state.equal : 0) : broken);
+    store(a.own_better, row, all ? state.own_better : broken);
+    store(a.own_equal, row, all ? state.own : broken);
+    store(a.own_k, row, known > 0 ? sharded_row_own_k(&state, before) : broken);
+    store(a.after, row, all ? before + state.own : broken);
+    store(a.known, row, known);
 }
 
 template <typename Element>

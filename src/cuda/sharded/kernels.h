@@ -41,7 +41,7 @@ struct sharded_args {
     const uint64_t *sums;
     const int64_t *before;
     void *kth;
-    int64_t *better, *equal, *own_better, *own_equal, *own_k, *after;
+    int64_t *better, *equal, *own_better, *own_equal, *own_k, *after, *known;
 };
 
 #ifdef __cplusplus

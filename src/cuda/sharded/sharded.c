@@ -82,7 +82,8 @@ static struct sharded_args args_of(const struct work *w, const struct layout *l)
                                  .own_better = w->output.own_better,
                                  .own_equal = w->output.own_equal,
                                  .own_k = w->output.own_k,
-                                 .after = w->output.after};
+                                 .after = w->output.after,
+                                 .known = w->output.known};
 }
 
 static struct launch_grid grid_for(const struct work *w) {
