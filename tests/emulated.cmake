@@ -48,6 +48,10 @@ foreach(build plain asan tsan)
   topk_warnings(test_loose_lengths_${build})
 endforeach()
 
+add_executable(test_sharded_ties_plain operations/sharded_ties.c)
+target_link_libraries(test_sharded_ties_plain PRIVATE topk_test_cases_emulated_plain)
+topk_warnings(test_sharded_ties_plain)
+
 # With the sizes of production.
 topk_case_library(topk_test_cases_emulated_full topk_emulated_full cuda host)
 topk_case_runner(test_cases_emulated_full topk_test_cases_emulated_full simt.cpp)
@@ -372,6 +376,7 @@ topk_emulated_cases(shards_asan asan --seed 82 --operation sharded --method defa
   --cases 40)
 topk_emulated_next_rows(shards_next_row 83 default 25 "shards: another row" --operation sharded --largest 700
   --elements 3000)
+topk_emulated_test(sharded_ties test_sharded_ties_plain cuda 40)
 set(sharded_plain 8)
 set(sharded_asan 40)
 set(sharded_tsan 80)
