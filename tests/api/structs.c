@@ -7,6 +7,7 @@
 #include "fixture.h"
 #include "topk_accumulator.h"
 #include "topk_advanced.h"
+#include "topk_sharded.h"
 
 static fixture f;
 static topk_context *context;
@@ -130,6 +131,43 @@ static topk_status push_with_input(void *copy) {
                : topk_accumulator_push(context, &f.problem, f.memory, sizeof f.memory, copy, 1, 0, NULL);
 }
 
+static topk_status query_shards(void *copy) {
+    return topk_sharded_query(context, &f.problem, copy);
+}
+
+/* A state whose rounds have ended. */
+static struct {
+    void *state;
+    size_t bytes;
+} shard;
+
+static topk_status write_results_of_shard(void *copy) {
+    return topk_sharded_result(context, &f.problem, shard.state, shard.bytes, NULL, copy, NULL);
+}
+
+static void check_shards(void) {
+    topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
+    const topk_sharded_output results = TOPK_SHARDED_OUTPUT_INIT;
+    check_sizes(&properties, sizeof properties, query_shards);
+    CHECK_STATUS(TOPK_OK, query_shards(&properties));
+    int64_t *counters = malloc((size_t)properties.counters * sizeof *counters);
+    shard.bytes = properties.state_bytes;
+    shard.state = malloc(shard.bytes);
+    if (CHECK(counters != NULL && shard.state != NULL)) {
+        CHECK_STATUS(TOPK_OK,
+                     topk_sharded_begin(context, &f.problem, shard.state, shard.bytes, NULL, counters, NULL));
+        for (int round = 0; round < properties.rounds; round++) {
+            CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &f.problem, shard.state, shard.bytes, round,
+                                                     &f.input, counters, NULL));
+            CHECK_STATUS(TOPK_OK, topk_sharded_advance(context, &f.problem, shard.state, shard.bytes, round,
+                                                       counters, counters, NULL));
+        }
+        check_grown(&results, 64, sizeof results, write_results_of_shard);
+    }
+    free(counters);
+    free(shard.state);
+}
+
 static topk_status create_with_options(void *copy) {
     topk_context *created;
     topk_status status = topk_context_create(copy, &created);
@@ -241,6 +279,7 @@ int main(void) {
     check_sizes(&f.lists, sizeof f.lists, merge_with_lists);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
+    check_shards();
     check_written_bytes();
     check_plans();
     topk_context_destroy(context);
