@@ -69,8 +69,7 @@ typedef enum topk_dist_map {
 typedef enum topk_dist_strategy {
     TOPK_DIST_AUTO = 0,     /* the one with the least predicted cost */
     TOPK_DIST_GATHER = 1,   /* each rank selects its k best; the lists meet and are merged */
-    TOPK_DIST_HISTOGRAM = 2 /* sums of counters find the k-th element; only results are selected and meet.
-                               Not for select_where (UNSUPPORTED) */
+    TOPK_DIST_HISTOGRAM = 2 /* sums of counters find the k-th element; only results are selected and meet */
 } topk_dist_strategy;
 
 /* The same on all ranks. Start from TOPK_DIST_OPTIONS_INIT. */
@@ -94,8 +93,8 @@ typedef struct topk_dist_plan topk_dist_plan;
  * The plan pointer and the group must be valid on all ranks.
  *
  * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, or where
- * runs of positions overlap; OUT_OF_RANGE for a root that is no rank; UNSUPPORTED for other operations,
- * contexts and strategies, for approximations, and for 32-bit extents with lists of 2^31 candidates; DEVICE
+ * runs of positions overlap; OUT_OF_RANGE for a root that is no rank; UNSUPPORTED for other operations
+ * and contexts, for approximations, and for 32-bit extents with lists of 2^31 candidates; DEVICE
  * as topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
                                            topk_operation operation, const topk_problem *problem,

@@ -83,7 +83,7 @@ topk_status topk_dist_choose(struct topk_dist_plan *plan) {
     if (wanted != TOPK_DIST_HISTOGRAM) {
         status = predict_gather(plan, &us[0]);
     }
-    const bool may_count = plan->operation == TOPK_OPERATION_SELECT && wanted != TOPK_DIST_GATHER;
+    const bool may_count = wanted != TOPK_DIST_GATHER;
     if (status == TOPK_OK && may_count) {
         status = predict_histogram(plan, &us[1]);
     }

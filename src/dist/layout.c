@@ -52,7 +52,7 @@ static void take_counters(const struct topk_dist_plan *p, struct arena *arena, s
     const int64_t rows = p->problem.rows;
     out->state = take(arena, 1, p->counting.state_bytes);
     out->counters = take(arena, p->counting.counters + 1, sizeof *out->counters);
-    if (p->operation == TOPK_OPERATION_SELECT && topk_dist_may_tie(p)) {
+    if (topk_dist_selects(p) && topk_dist_may_tie(p)) {
         out->ties = take(arena, rows, (size_t)p->list_max * sizeof *out->ties);
         out->tie_lengths = take(arena, rows, sizeof *out->tie_lengths);
         out->tie_k = take(arena, rows, sizeof *out->tie_k);

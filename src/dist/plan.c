@@ -35,9 +35,6 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->root is %d: there are %d ranks", o->root,
                               plan->group->ranks);
     }
-    if (plan->operation == TOPK_OPERATION_SELECT_WHERE && o->strategy == TOPK_DIST_HISTOGRAM) {
-        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "select_where has no histogram: gather serves it");
-    }
     return TOPK_OK;
 }
 
@@ -192,7 +189,7 @@ static topk_status make_placed(struct topk_dist_plan *plan) {
     problem.k_max = plan->pitch;
     problem.order = TOPK_ORDER_BY_POSITION;
     problem.index_base = plan->options.map == TOPK_DIST_BASE ? problem.index_base : 0;
-    return make_core(plan, TOPK_OPERATION_SELECT, &problem, &plan->placed);
+    return make_core(plan, plan->operation, &problem, &plan->placed);
 }
 
 static topk_status make_merge(struct topk_dist_plan *plan) {

@@ -58,7 +58,7 @@ static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
 /* Whether the k-th is found by sums of counters. */
 static inline bool topk_dist_counts(const struct topk_dist_plan *plan) {
     return plan->operation == TOPK_OPERATION_KTH ||
-           (plan->operation == TOPK_OPERATION_SELECT && plan->strategy == TOPK_DIST_HISTOGRAM);
+           (topk_dist_selects(plan) && plan->strategy == TOPK_DIST_HISTOGRAM);
 }
 
 /* Best first, so that merging need not sort; unless any order will do and nothing else asks for one. */

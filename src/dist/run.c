@@ -49,6 +49,11 @@ static topk_status check_output(const struct run *r) {
 
 static topk_status check_input(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
+    const bool takes = p->operation == TOPK_OPERATION_SELECT_WHERE || p->operation == TOPK_OPERATION_COUNT;
+    if (takes != (r->input.predicate != NULL)) {
+        return takes ? topk_dist_fail(TOPK_ERROR_NULL_POINTER, "input->predicate is NULL")
+                     : topk_dist_fail(TOPK_ERROR_CONTRADICTION, "input->predicate: the operation takes none");
+    }
     if (!topk_dist_selects(p)) {
         return TOPK_OK;
     }

@@ -376,15 +376,11 @@ static run_result check_numbers(dealt *d, topk_dist_plan *plan, run *r) {
 static run_result run_operation_of(dealt *d, const run_operation *operation, topk_dist_group *group) {
     run r = {.operation = operation, .instance = d->whole, .problem = d->whole->problem};
     topk_dist_plan *plan;
-    topk_dist_options options = d->options;
     const bool selects = operation == &run_select || operation == &run_select_where;
     d->input.predicate = operation == &run_select_where || operation == &run_count ? &d->predicate : NULL;
     d->input.indices = NULL;
-    if (operation == &run_select_where && options.strategy == TOPK_DIST_HISTOGRAM) {
-        options.strategy = TOPK_DIST_AUTO;
-    }
     const topk_status status =
-        topk_dist_plan_create(group, context, operation->operation, &d->problem, &options, &plan);
+        topk_dist_plan_create(group, context, operation->operation, &d->problem, &d->options, &plan);
     if (status != TOPK_OK) {
         return run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
     }
