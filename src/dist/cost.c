@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A strategy takes as long as its slowest rank: what the core predicts for the rank's own elements, and what
- * is sent. A collective takes LATENCY_US for each doubling of the ranks, and BYTE_US for each byte that a
- * rank gets. */
+ * is sent and merged. The constants are what two ranks of Open MPI 4.1 took on two cores of an EPYC, in
+ * shared memory (topk-bench-dist). */
 #include "cost.h"
 
 #include "error.h"
+#include "topk_advanced.h"
 
-static const double LATENCY_US = 2, BYTE_US = 1.0 / 4000;
+static const double LATENCY_US = 5;       /* of a collective, for each doubling of the ranks */
+static const double BYTE_US = 1.0 / 1500; /* of a byte that a rank gets */
+static const double MERGE_US = 0.013;     /* of a candidate */
+static const double COUNT_US = 0.0024;    /* of an element that a thread counts, in all rounds */
 
 enum { TOLD_PER_US = 1000 };
 
-/* Rounds of counters for each width of elements, in bytes: 1, 2, 4, 8. The last number of counters. */
+/* By bytes of an element, as topk_sharded.h says. */
 static int rounds_of(size_t bytes) {
     return bytes == 1 ? 1 : bytes == 2 ? 2 : bytes == 4 ? 3 : 6;
 }
@@ -24,12 +28,12 @@ static double collective_us(const struct topk_dist_plan *plan, double bytes) {
     return steps * LATENCY_US + bytes * BYTE_US;
 }
 
-/* Two collectives for values and indices, of lists of `count` candidates; then the merge reads them. */
+/* Two collectives for values and indices, of lists of `count` candidates, which are then merged. */
 static double deliver_us(const struct topk_dist_plan *plan, double count) {
     const size_t bytes =
         topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type);
-    const double got = (double)plan->group->ranks * (double)plan->block_rows * count * (double)bytes;
-    return 2 * collective_us(plan, got / 2) + got * BYTE_US;
+    const double got = (double)plan->group->ranks * (double)plan->block_rows * count;
+    return 2 * collective_us(plan, got * (double)bytes / 2) + got * MERGE_US;
 }
 
 static topk_status core_us(const struct topk_dist_plan *plan, topk_operation operation, int64_t k_max,
@@ -54,21 +58,24 @@ static topk_status predict_gather(const struct topk_dist_plan *plan, double *us)
     return status;
 }
 
-/* The counting reads the elements once or little more, as `kth` does. Each rank has its part of the results.
- */
+static topk_status count_us(const struct topk_dist_plan *plan, double *us) {
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    const topk_status status = topk_dist_of_core(topk_context_query(plan->context, &properties));
+    const double elements = (double)plan->problem.rows * (double)plan->longest;
+    *us = elements * COUNT_US / (properties.threads > 0 ? properties.threads : 1);
+    return status;
+}
+
+/* Each rank has its part of the results. */
 static topk_status predict_histogram(const struct topk_dist_plan *plan, double *us) {
-    const int64_t part = (plan->list_max + plan->group->ranks - 1) / plan->group->ranks;
+    const int64_t part = plan->list_max / plan->group->ranks + (plan->list_max % plan->group->ranks != 0);
     const size_t width = topk_type_size(plan->problem.type);
     const double counters = (double)plan->problem.rows * (width <= 2 ? 256 : 2048) * sizeof(int64_t);
-    double select_us = 0, count_us = 0;
-    topk_problem problem = plan->problem;
-    problem.method = problem.tuning = NULL; /* they are for the selection */
-    struct topk_dist_plan counted = *plan;
-    counted.problem = problem;
-    topk_status status = core_us(&counted, TOPK_OPERATION_KTH, plan->problem.k_max, &count_us);
-    status = status == TOPK_OK ? core_us(plan, plan->operation, part, &select_us) : status;
-    *us =
-        count_us + select_us + rounds_of(width) * collective_us(plan, counters) + 3 * collective_us(plan, 8);
+    double select_us = 0, counted_us = 0;
+    topk_status status = core_us(plan, plan->operation, part, &select_us);
+    status = status == TOPK_OK ? count_us(plan, &counted_us) : status;
+    *us = counted_us + select_us + rounds_of(width) * collective_us(plan, counters) +
+          4 * collective_us(plan, 8);
     if (plan->options.destination != TOPK_DIST_IN_PLACE) {
         *us += deliver_us(plan, (double)part);
     }
