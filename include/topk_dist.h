@@ -78,11 +78,15 @@ typedef struct topk_dist_options {
     topk_dist_destination destination;
     topk_dist_map map;
     topk_dist_strategy strategy;
-    int root; /* of ROOT: a rank of the group */
+    int root;         /* of ROOT: a rank of the group */
+    int exchange_kth; /* gather: 1 has ranks tell each other the k-th elements of their lists first, so that
+                         none sends what ranks behind the best of these (Dr. Top-k). Pays where ranks have
+                         very different elements; else 0 */
+    int reserved;     /* 0 */
 } topk_dist_options;
 
 #define TOPK_DIST_OPTIONS_INIT                                                                               \
-    { sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0 }
+    { sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0, 0, 0 }
 
 /* An operation on a problem, on which all ranks have agreed. */
 typedef struct topk_dist_plan topk_dist_plan;

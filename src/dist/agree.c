@@ -21,6 +21,7 @@ static const char *const names[AGREE_NUMBERS] = {
     [AGREE_MAP] = "options->map",
     [AGREE_STRATEGY] = "options->strategy",
     [AGREE_ROOT] = "options->root",
+    [AGREE_EXCHANGE] = "options->exchange_kth",
     [AGREE_BASE] = "problem->index_base",
 };
 
@@ -41,12 +42,13 @@ static void tell(const struct topk_dist_plan *plan, int64_t *own) {
     own[AGREE_MAP] = plan->options.map;
     own[AGREE_STRATEGY] = plan->options.strategy;
     own[AGREE_ROOT] = plan->options.root;
+    own[AGREE_EXCHANGE] = plan->options.exchange_kth;
     own[AGREE_BASE] = p->index_base;
     own[AGREE_LONGEST] = plan->longest;
 }
 
 static topk_status compare_numbers(const struct topk_dist_plan *plan, const int64_t *told) {
-    const int compared = plan->options.map == TOPK_DIST_STRIDE ? AGREE_BASE : AGREE_ROOT;
+    const int compared = plan->options.map == TOPK_DIST_STRIDE ? AGREE_BASE : AGREE_EXCHANGE;
     for (int rank = 1; rank < plan->group->ranks; rank++) {
         for (int n = 0; n <= compared; n++) {
             const int64_t number = told[rank * AGREE_NUMBERS + n];

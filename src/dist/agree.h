@@ -6,7 +6,7 @@
 #include "plan.h"
 
 enum topk_dist_number {
-    AGREE_VERSION, /* of libtopk; up to ROOT all ranks must have the same */
+    AGREE_VERSION, /* of libtopk; up to EXCHANGE all ranks must have the same */
     AGREE_OPERATION,
     AGREE_TYPE,
     AGREE_INDEX_TYPE,
@@ -21,6 +21,7 @@ enum topk_dist_number {
     AGREE_MAP,
     AGREE_STRATEGY,
     AGREE_ROOT,
+    AGREE_EXCHANGE,
     AGREE_BASE,
     AGREE_LONGEST,
     AGREE_NUMBERS

@@ -31,9 +31,13 @@ topk_status topk_dist_run_gather(struct run *r, topk_status status) {
     if (status == TOPK_OK) {
         status = topk_dist_select_own(r, p->local, NULL, r->b.values, r->b.indices, p->list_max);
     }
+    int64_t count = p->list_max;
     status = topk_dist_agree(p->group, status);
+    if (status == TOPK_OK && topk_dist_exchanges(p)) {
+        status = topk_dist_exchange_kth(r, &count);
+    }
     if (status == TOPK_OK) {
-        status = topk_dist_deliver(r, p->list_max);
+        status = topk_dist_deliver(r, count);
     }
     if (status != TOPK_OK || !topk_dist_is_placed(p)) {
         return status;

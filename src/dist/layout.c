@@ -48,6 +48,20 @@ static void take_lists(const struct topk_dist_plan *p, struct arena *arena, stru
     }
 }
 
+static void take_exchange(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
+    const size_t value = topk_type_size(p->problem.type),
+                 index = topk_dist_integer_bytes(p->problem.index_type);
+    const int64_t rows = p->problem.rows, all = rows * p->group->ranks;
+    out->own_kth = take(arena, rows, value);
+    out->own_kth_at = take(arena, rows, index);
+    out->all_kth = take(arena, all, value);
+    out->all_kth_at = take(arena, all, index);
+    out->best_kth = take(arena, rows, value);
+    out->best_kth_at = take(arena, rows, index);
+    out->pairs = take(arena, rows, 2 * value);
+    out->winner = take(arena, rows, sizeof *out->winner);
+}
+
 static void take_counters(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
     const int64_t rows = p->problem.rows;
     out->state = take(arena, 1, p->counting.state_bytes);
@@ -78,6 +92,9 @@ size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buff
     take_lists(p, &arena, out);
     if (topk_dist_counts(p)) {
         take_counters(p, &arena, out);
+    }
+    if (topk_dist_exchanges(p)) {
+        take_exchange(p, &arena, out);
     }
     out->core = take(&arena, 1, p->core_bytes);
     return arena.used;

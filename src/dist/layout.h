@@ -11,6 +11,10 @@ struct buffers {
     void *lengths;                  /* of the lists that were got: extents, ranks x got_rows */
     void *ks;                       /* k of each row, in calls of the core: extents */
     void *winners;                  /* in place: the positions of a row's results, winners_max of each */
+    /* exchange_kth: the k-th of each row of the rank's lists, of all ranks, and the best one */
+    void *own_kth, *own_kth_at, *all_kth, *all_kth_at, *best_kth, *best_kth_at;
+    void *pairs;     /* of each row an element of its list, and that best one */
+    int32_t *winner; /* of each pair */
     int64_t *k, *better, *equal, *own_better, *own_equal, *own_k, *before; /* of each row */
     int64_t *all;                                                          /* one of these, of all ranks */
     void *state;

@@ -12,7 +12,7 @@
 #include "layout.h"
 #include "topk_advanced.h"
 
-enum { PROBLEM_BYTES_FIRST = 144, OPTIONS_BYTES_FIRST = 24, PROPERTIES_BYTES_FIRST = 56 };
+enum { PROBLEM_BYTES_FIRST = 144, OPTIONS_BYTES_FIRST = 32, PROPERTIES_BYTES_FIRST = 56 };
 
 static int64_t lesser(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -34,6 +34,11 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
     if (o->root < 0 || o->root >= plan->group->ranks) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->root is %d: there are %d ranks", o->root,
                               plan->group->ranks);
+    }
+    if (o->exchange_kth < 0 || o->exchange_kth > 1 || o->reserved != 0) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
+                              "options->exchange_kth is %d, options->reserved %d: 0 or 1, and 0",
+                              o->exchange_kth, o->reserved);
     }
     return TOPK_OK;
 }
@@ -219,6 +224,18 @@ static topk_status make_counted(struct topk_dist_plan *plan) {
     return topk_dist_of_core(status);
 }
 
+/* The better one of two elements of each row, and the best one of a list of each rank. */
+static topk_status make_exchange(struct topk_dist_plan *plan) {
+    topk_problem problem = merged(plan, plan->problem.rows, 1);
+    problem.length_max = 1;
+    problem.extent_type = TOPK_INDEX_I64;
+    topk_status status = make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->best_kth);
+    problem.length_max = 2;
+    problem.index_type = TOPK_INDEX_I32;
+    problem.ties = TOPK_TIES_LOWEST_INDEX;
+    return status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT, &problem, &plan->better) : status;
+}
+
 static topk_status make_calls(struct topk_dist_plan *plan) {
     const bool merges = topk_dist_selects(plan) && plan->got_rows > 0 &&
                         (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan));
@@ -235,6 +252,9 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     }
     if (status == TOPK_OK && topk_dist_counts(plan)) {
         status = make_counted(plan);
+    }
+    if (status == TOPK_OK && topk_dist_exchanges(plan)) {
+        status = make_exchange(plan);
     }
     if (status != TOPK_OK) {
         return status;
@@ -301,6 +321,8 @@ void topk_dist_plan_destroy(topk_dist_plan *plan) {
         topk_plan_destroy(plan->local);
         topk_plan_destroy(plan->merge);
         topk_plan_destroy(plan->placed);
+        topk_plan_destroy(plan->best_kth);
+        topk_plan_destroy(plan->better);
         free(plan->bases);
         free(plan);
     }

@@ -28,6 +28,8 @@ struct topk_dist_plan {
     topk_plan *local;     /* the rank's candidates, or its count */
     topk_plan *merge;     /* of all ranks' lists */
     topk_plan *placed;    /* IN_PLACE: the rank's results by position, from its elements or its list */
+    topk_plan *best_kth;  /* exchange_kth: of the k-th elements of all ranks' lists */
+    topk_plan *better;    /* likewise: of two elements */
     topk_problem counted; /* for topk_sharded.h: the elements; the positions of ties */
     topk_problem tied;
     topk_sharded_properties counting, tying;
@@ -61,9 +63,15 @@ static inline bool topk_dist_counts(const struct topk_dist_plan *plan) {
            (topk_dist_selects(plan) && plan->strategy == TOPK_DIST_HISTOGRAM);
 }
 
+static inline bool topk_dist_exchanges(const struct topk_dist_plan *plan) {
+    return topk_dist_selects(plan) && plan->strategy == TOPK_DIST_GATHER && plan->options.exchange_kth != 0 &&
+           plan->list_max > 0;
+}
+
 /* Best first, so that merging need not sort; unless any order will do and nothing else asks for one. */
 static inline topk_order topk_dist_list_order(const struct topk_dist_plan *plan) {
     const bool free = plan->problem.order == TOPK_ORDER_ANY && !topk_dist_is_placed(plan) &&
+                      !topk_dist_exchanges(plan) &&
                       (plan->strategy == TOPK_DIST_GATHER || !topk_dist_may_tie(plan));
     return free ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
 }

@@ -31,6 +31,9 @@ topk_status topk_dist_run_histogram(struct run *r, topk_status status);
 topk_status topk_dist_run_kth(struct run *r, topk_status status);
 topk_status topk_dist_run_count(struct run *r, topk_status status);
 
+/* How many candidates of each list must be sent, the same on all ranks. */
+topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);
+
 /* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. */
 topk_status topk_dist_deliver(const struct run *r, int64_t count);
 

@@ -63,6 +63,7 @@ static void draw_options(dealt *d, random_state *random, int ranks) {
     d->options.map = (topk_dist_map)random_below(random, 3);
     d->options.strategy = (topk_dist_strategy)random_below(random, 3);
     d->options.root = (int)random_below(random, ranks);
+    d->options.exchange_kth = random_below(random, 2) == 0;
     d->seed = random_bits(random);
 }
 
@@ -409,9 +410,10 @@ static void run_case(const test_case *c, long number, topk_dist_group *group) {
     for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++) {
         if (run_operation_of(&d, operations[o], group) != RUN_PASSED) {
             failures++;
-            fprintf(stderr, "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d: %s\n",
+            fprintf(stderr,
+                    "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d, exchange %d: %s\n",
                     number, rank, ranks, operations[o]->name, (int)d.options.destination, (int)d.options.map,
-                    (int)d.options.strategy, case_format(c, text));
+                    (int)d.options.strategy, d.options.exchange_kth, case_format(c, text));
         }
     }
     end_dealt(&d);

@@ -165,6 +165,9 @@ static void no_strategy(arguments *a) {
 static void no_root(arguments *a) {
     a->options.root = ranks;
 }
+static void no_exchange(arguments *a) {
+    a->options.exchange_kth = 2;
+}
 static void options_of_another_size(arguments *a) {
     a->options.size = 4;
 }
@@ -213,6 +216,7 @@ static const struct {
     {"no map", no_map, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no root", no_root, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"no exchange", no_exchange, TOPK_ERROR_OUT_OF_RANGE, false},
     {"options of another size", options_of_another_size, TOPK_ERROR_STRUCT_SIZE, false},
     {"another operation", other_operation, TOPK_ERROR_UNSUPPORTED, false},
     {"a stride beyond the indices", narrow_stride, TOPK_ERROR_INDEX_TOO_NARROW, false},
