@@ -26,8 +26,6 @@ enum {
     HISTOGRAM_BINS = 2048,
     /* Tables that count digits side by side. */
     DIGIT_TABLES = 4,
-    /* Buckets that results are dealt to. */
-    BUCKETS_MAX = 256,
     /* Bytes of a cache line. */
     LINE = 64,
     /* Threads that sort one row; each has buffers as large as its cache. */
@@ -39,7 +37,10 @@ enum {
     DIGIT_BITS_MAX = 2,
     INSERTED_MAX = 3,
     LISTED_MIN = 24,
-    PREFIXES = 32,
+    PREFIXES = 64,
+    BUCKETS_MAX = 16,
+    HANDED_AT_ONCE = 8,
+    STUB_HITS_MIN = 12,
     IN_CACHE_MAX = 16,
     BUCKET_ENTRIES = 24,
     COLLECTED_MIN = 200,
@@ -62,16 +63,22 @@ enum {
 #else
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
-    /* Bits of a digit that entries are sorted by: two tables of counters that stay in the first-level cache.
+    /* Bits of a digit that stubs are sorted by: two tables of counters that stay in the first-level cache.
      */
     DIGIT_BITS_MAX = 10,
-    /* Entries that are sorted by insertion, each behind those before it. */
+    /* Stubs that are sorted by insertion, each behind those before it. */
     INSERTED_MAX = 16,
     /* From this many results on, a long row deals them to buckets and sorts these; fewer are sorted as in
        short rows. */
     LISTED_MIN = 2048,
     /* Prefixes by which results are counted, so that buckets come out even. */
-    PREFIXES = 1 << 12,
+    PREFIXES = 1 << 14,
+    /* Buckets that results are dealt to. */
+    BUCKETS_MAX = 1 << 11,
+    /* Entries that are copied from a bucket, decoded and written together. */
+    HANDED_AT_ONCE = 1 << 9,
+    /* From this many on, hits of a short row are sorted by stubs; fewer are ranked. */
+    STUB_HITS_MIN = 80,
     /* Entries that a thread sorts in its second-level cache. */
     IN_CACHE_MAX = 1 << 14,
     /* Entries that a bucket should have at least. */
@@ -109,7 +116,8 @@ enum {
 #endif
 };
 
-/* Numbers of 64 bits in each scratch buffer of a thread that sorts: entries, or a line for each bucket. */
+/* Numbers of 64 bits in each scratch buffer of a thread that sorts: an entry or two stubs of each, or a line
+ * for each bucket. */
 enum {
     LINE_NUMBERS = LINE / 8,
     SORT_SCRATCH = IN_CACHE_MAX > BUCKETS_MAX *LINE_NUMBERS ? IN_CACHE_MAX : BUCKETS_MAX *LINE_NUMBERS,

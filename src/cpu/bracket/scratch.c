@@ -101,6 +101,8 @@ struct scratch topk_cpu_scratch_take(struct arena *arena, const struct scratch_s
         arena_take(arena, sizes->element_bytes == 8 ? sorters : 0, SORT_SCRATCH * sizeof *s.sort_scratch[1]);
     s.prefix_counts = arena_take(arena, sorters, PREFIXES * sizeof *s.prefix_counts);
     s.bucket_offsets = arena_take(arena, sorters, (size_t)2 * BUCKETS_MAX * sizeof *s.bucket_offsets);
+    s.prefix_buckets = arena_take(arena, sorters > 0 ? PREFIXES : 0, sizeof *s.prefix_buckets);
+    s.bucket_begins = arena_take(arena, sorters > 0 ? BUCKETS_MAX + 1 : 0, sizeof *s.bucket_begins);
     for (int i = 0; i < 2; i++) {
         s.slots[i] = arena_take(arena, sizes->slots[i], sizeof *s.slots[i]);
     }

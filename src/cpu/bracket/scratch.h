@@ -38,6 +38,8 @@ struct scratch {
     uint64_t *sort_scratch[2];  /* SORT_SCRATCH for each of these threads; the second for keys of 64 bits */
     uint32_t *prefix_counts;    /* PREFIXES for each of them */
     uint32_t *bucket_offsets;   /* twice BUCKETS_MAX for each of them */
+    uint16_t *prefix_buckets;   /* PREFIXES, for all of them */
+    uint32_t *bucket_begins;    /* BUCKETS_MAX, and one more */
     struct short_row short_row; /* also what sorts fewer results */
 };
 

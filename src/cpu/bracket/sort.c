@@ -12,7 +12,7 @@
 #include "../../reached.h"
 #include "../team.h"
 
-enum { WRITTEN_AT_ONCE = 512, EACH_PREFIXES = 64 };
+enum { EACH_PREFIXES = 64 };
 
 struct sorting {
     const struct bracket *b;
@@ -20,8 +20,8 @@ struct sorting {
     struct prefixes prefixes;
     size_t entries; /* of all results */
     size_t buckets;
-    unsigned char *bucket_of; /* each prefix */
-    size_t *begins;           /* of each bucket, and behind the last */
+    uint16_t *bucket_of; /* each prefix */
+    uint32_t *begins;    /* of each bucket, and behind the last */
     _Atomic size_t next_bucket;
 };
 
@@ -113,14 +113,15 @@ static void make_buckets(struct sorting *s, int parts, size_t wanted) {
         for (int part = 0; part < parts; part++) {
             count += counts_of(s, part)[prefix];
         }
-        if (sum > begin && count > 0 && sum - begin + count > most && bucket + 1 < wanted) {
-            s->begins[++bucket] = begin = sum;
+        if (sum > begin && count > 0 && sum - begin + count > most && bucket + 1 < BUCKETS_MAX) {
+            begin = sum;
+            s->begins[++bucket] = (uint32_t)sum;
         }
-        s->bucket_of[prefix] = (unsigned char)bucket;
+        s->bucket_of[prefix] = (uint16_t)bucket;
         sum += count;
     }
     s->buckets = bucket + 1;
-    s->begins[s->buckets] = sum;
+    s->begins[s->buckets] = (uint32_t)sum;
     for (int part = 0; part < parts; part++) {
         memset(offsets_of(s, part), 0, s->buckets * sizeof(uint32_t));
         for (size_t prefix = 0; prefix <= s->prefixes.last; prefix++) {
@@ -144,20 +145,20 @@ static void make_one_bucket(struct sorting *s) {
     s->bucket_of[0] = 0;
     s->buckets = 1;
     s->begins[0] = 0;
-    s->begins[1] = s->entries;
+    s->begins[1] = (uint32_t)s->entries;
     offsets_of(s, 0)[0] = offsets_of(s, 0)[BUCKETS_MAX] = 0;
 }
 
 /* list_function */
-static void write_run(void *argument, const struct list *list, size_t begin, size_t n) {
+static void write_run(void *argument, const struct list *list, size_t begin, size_t place, size_t n) {
     const struct sorting *s = argument;
     const struct bracket *b = s->b;
     const struct call *call = b->call;
-    const size_t bytes = b->kernels->bits / 8, end = smaller(begin + n, b->k);
-    uint32_t slots[WRITTEN_AT_ONCE];
-    for (; begin < end; begin += WRITTEN_AT_ONCE) {
-        const size_t count = smaller(end - begin, WRITTEN_AT_ONCE);
-        const int64_t at = b->row * call->plan->problem.k_max + (int64_t)begin;
+    const size_t bytes = b->kernels->bits / 8, end = smaller(place + n, b->k);
+    uint32_t slots[HANDED_AT_ONCE];
+    for (; place < end; begin += HANDED_AT_ONCE, place += HANDED_AT_ONCE) {
+        const size_t count = smaller(end - place, HANDED_AT_ONCE);
+        const int64_t at = b->row * call->plan->problem.k_max + (int64_t)place;
         char *values = call->values == NULL ? NULL : (char *)call->values + (size_t)at * bytes;
         b->kernels->decode_list(list, begin, count, b->map, s->results->source.values, values, slots);
         topk_cpu_write_indices(call, at, &s->results->source, b->begin, slots, count);
@@ -167,9 +168,6 @@ static void write_run(void *argument, const struct list *list, size_t begin, siz
 static void sort_share(void *argument, int part, int parts) {
     struct sorting *s = argument;
     const struct scratch *scratch = s->b->scratch;
-    uint64_t *const both[2] = {
-        scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH,
-        scratch->sort_scratch[1] == NULL ? NULL : scratch->sort_scratch[1] + (size_t)part * SORT_SCRATCH};
     (void)parts;
     for (;;) {
         const size_t bucket = atomic_fetch_add_explicit(&s->next_bucket, 1, memory_order_relaxed);
@@ -177,7 +175,8 @@ static void sort_share(void *argument, int part, int parts) {
             return;
         }
         const size_t begin = s->begins[bucket], count = s->begins[bucket + 1] - begin;
-        s->b->kernels->sort_list(scratch->lists, 0, begin, count, both, write_run, s);
+        s->b->kernels->sort_list(scratch->lists, 0, begin, count,
+                                 scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH, write_run, s);
     }
 }
 
@@ -196,14 +195,12 @@ void topk_cpu_sort_results(const struct bracket *b, const struct results *result
     const int parts = entries >= TEAM_ELEMENTS_MIN / 2 ? scratch->sort_threads : 1;
     const size_t wanted =
         parts == 1 && entries <= IN_CACHE_MAX ? 1 : smaller(entries / BUCKET_ENTRIES + 1, BUCKETS_MAX);
-    unsigned char bucket_of[PREFIXES];
-    size_t begins[BUCKETS_MAX + 1];
     struct sorting s = {.b = b,
                         .results = results,
                         .prefixes = prefixes_of(span, b->kernels->bits, wanted),
                         .entries = entries,
-                        .bucket_of = bucket_of,
-                        .begins = begins};
+                        .bucket_of = scratch->prefix_buckets,
+                        .begins = scratch->bucket_begins};
     const topk_context *context = b->call->context;
     if (parts > 1) {
         TOPK_REACHED(REACHED_TEAM_SORT);

@@ -227,7 +227,7 @@ static const uint32_t *sort_slots(const struct bracket *b, const struct source *
     uint32_t *const slots[2] = {s->slots[0], s->short_row.slots[1]};
     topk_cpu_gather_elements(source->values, b->kernels->bits / 8, slots[0], b->k, keys[1]);
     b->kernels->encode(keys[1], b->k, b->map, keys[0]);
-    return b->kernels->sort_pairs(keys, slots, s->short_row.entries, b->k);
+    return b->kernels->sort_pairs(keys[0], slots, s->short_row.entries, b->k);
 }
 
 static void write_share(void *argument, int part, int parts) {

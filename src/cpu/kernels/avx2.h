@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_KERNELS_AVX2_H
 #define TOPK_SRC_CPU_KERNELS_AVX2_H
 
-#include <immintrin.h>
+#include "avx2_lanes.h"
 
 #if KEY_BITS == 8
 #define LANES 32
@@ -185,11 +185,6 @@ typedef __m256i lanes;
 enum {
     WIDE_LANES = 256 / WIDE_BITS,
     RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
-    RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
-    MERGED_MAX = KEY_BITS == 8    ? WORD
-                 : KEY_BITS == 16 ? 3 * WORD
-                 : KEY_BITS == 32 ? 4 * WORD
-                                  : 4 * WORD,
 };
 static const wide_kint wide_flip = (wide_kint)1 << (WIDE_BITS - 1);
 

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_KERNELS_AVX512_H
 #define TOPK_SRC_CPU_KERNELS_AVX512_H
 
-#include <immintrin.h>
+#include "avx2_lanes.h"
 
 #if KEY_BITS == 8
 #define LANES 64
@@ -216,11 +216,6 @@ static inline void lines_stored(void) {
 enum {
     WIDE_LANES = 512 / WIDE_BITS,
     RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
-    RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
-    MERGED_MAX = KEY_BITS == 8    ? WORD
-                 : KEY_BITS == 16 ? 3 * WORD
-                 : KEY_BITS == 32 ? 8 * WORD
-                                  : 8 * WORD,
 };
 static const wide_kint wide_flip = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorts entries: 64-bit integers, the code of an element above a number that tells it from others. Codes are
- * complements of keys, so the best come first. Part of kernels.c.
+ * Sorts entries that lie in cache: 64-bit integers, the code of an element above its slot. Part of kernels.c,
+ * for keys of up to 32 bits.
  *
  * Two stable passes of a radix sort put the leading bits of the codes' range in order, which tell most codes
  * apart. What these bits leave together lies side by side, in runs: short runs are inserted, long ones are
@@ -9,23 +9,9 @@
 #ifndef TOPK_SRC_CPU_KERNELS_ENTRIES_H
 #define TOPK_SRC_CPU_KERNELS_ENTRIES_H
 
-enum { CODE_SHIFT = 32, CROWDED_SHARE = 2 }; /* the code of an entry begins here */
+#if KEY_BITS < 64
 
-static inline uint64_t entry_code(uint64_t entry) {
-    return entry >> CODE_SHIFT;
-}
-
-/* How many bits a number has. */
-static inline unsigned bit_width(uint64_t number) {
-    return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
-}
-
-/* With b bits each, two digits leave n codes about n^2 / 2^(2b + 1) times together; counters of more bits
- * cost more to clear and to add up. */
-static inline unsigned digit_width(size_t n) {
-    const unsigned bits = (bit_width(n) + 5) / 2;
-    return bits < DIGIT_BITS_MAX ? bits : DIGIT_BITS_MAX;
-}
+enum { CROWDED_SHARE = 2 };
 
 /* Which bits of an entry are a digit, once `base` is subtracted. */
 struct digits {
@@ -39,16 +25,6 @@ static inline size_t low_digit(uint64_t entry, const struct digits *d) {
 
 static inline size_t high_digit(uint64_t entry, const struct digits *d) {
     return (size_t)((entry - d->base) >> d->high_shift);
-}
-
-/* Counts to first slots. */
-static inline void add_up(uint32_t *counts, unsigned bits) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < (size_t)1 << bits; i++) {
-        const uint32_t count = counts[i];
-        counts[i] = sum;
-        sum += count;
-    }
 }
 
 /* The leading bits of the codes from `least` to `greatest` that two digits hold. */
@@ -91,8 +67,8 @@ static void sort_digit_below(uint64_t *restrict entries, uint64_t *restrict othe
 }
 
 /* Sorts n entries by two digits, or three where data crowd: then the low digit of *digits is longer. */
-static void sort_digits(uint64_t *restrict entries, uint64_t *restrict others, size_t n,
-                        struct digits *digits) {
+static void sort_entry_digits(uint64_t *restrict entries, uint64_t *restrict others, size_t n,
+                              struct digits *digits) {
     const struct digits d = *digits;
     uint32_t low[1 << DIGIT_BITS_MAX], high[1 << DIGIT_BITS_MAX];
     memset(low, 0, sizeof *low << d.low_bits);
@@ -128,7 +104,7 @@ static inline void insert_entries(uint64_t *entries, size_t n) {
     }
 }
 
-static void sort_run(uint64_t *entries, uint64_t *others, size_t n);
+static void sort_entry_run(uint64_t *entries, uint64_t *others, size_t n);
 
 /* Sorts n entries whose codes lie from `least` to `greatest`; equal codes stay in their order. `others` has
  * room for as many. */
@@ -138,7 +114,7 @@ static NO_INLINE void sort_entries(uint64_t *entries, uint64_t *others, size_t n
         return;
     }
     struct digits d = leading_digits(n, least, greatest);
-    sort_digits(entries, others, n, &d);
+    sort_entry_digits(entries, others, n, &d);
     for (size_t i = 1; d.low_shift > CODE_SHIFT && i < n; i++) {
         if (entry_code(entries[i]) >= entry_code(entries[i - 1])) {
             continue;
@@ -151,18 +127,18 @@ static NO_INLINE void sort_entries(uint64_t *entries, uint64_t *others, size_t n
         while (end < n && (entries[end] - d.base) >> d.low_shift == prefix) {
             end++;
         }
-        sort_run(entries + begin, others, end - begin);
+        sort_entry_run(entries + begin, others, end - begin);
         i = end;
     }
 }
 
 /* Sorts n entries with the same leading bits. */
-static void sort_run(uint64_t *entries, uint64_t *others, size_t n) {
+static void sort_entry_run(uint64_t *entries, uint64_t *others, size_t n) {
     if (n <= INSERTED_MAX) {
         insert_entries(entries, n);
         return;
     }
-    TOPK_REACHED(REACHED_SORT_RUNS);
+    TOPK_REACHED(REACHED_ENTRY_RUNS);
     uint64_t least = UINT64_MAX, greatest = 0;
     for (size_t i = 0; i < n; i++) {
         least = entry_code(entries[i]) < least ? entry_code(entries[i]) : least;
@@ -171,53 +147,8 @@ static void sort_run(uint64_t *entries, uint64_t *others, size_t n) {
     sort_entries(entries, others, n, least, greatest);
 }
 
-#if KEY_BITS == 64
-/* Sorts entries by the codes that they number from 0 on. An entry has 32 bits for a code: the leading bits of
- * the range of all codes. Where these are the same, the following bits decide. */
-static void sort_numbers(const kint *codes, uint64_t *entries, uint64_t *others, size_t n) {
-    kint least = (kint)UINT64_MAX, greatest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const kint code = codes[(uint32_t)entries[i]];
-        least = code < least ? code : least;
-        greatest = code > greatest ? code : greatest;
-    }
-    const unsigned range = bit_width(greatest - least), shift = range > CODE_SHIFT ? range - CODE_SHIFT : 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t number = (uint32_t)entries[i];
-        entries[i] = (codes[number] - least) >> shift << CODE_SHIFT | number;
-    }
-    sort_entries(entries, others, n, 0, (greatest - least) >> shift);
-    for (size_t i = 1; shift > 0 && i < n; i++) {
-        if (entry_code(entries[i]) != entry_code(entries[i - 1])) {
-            continue;
-        }
-        const size_t begin = i - 1;
-        bool sorted = true;
-        for (; i < n && entry_code(entries[i]) == entry_code(entries[begin]); i++) {
-            sorted &= codes[(uint32_t)entries[i]] >= codes[(uint32_t)entries[i - 1]];
-        }
-        if (!sorted) {
-            TOPK_REACHED(REACHED_SORT_LAST_BITS);
-            sort_numbers(codes, entries + begin, others, i - begin);
-        }
-    }
-}
-
-/* Slots of n (key, slot) pairs, best first. Changes the keys. */
-static void sort_by_entries(kint *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
-                            uint32_t *sorted) {
-    uint64_t *all = entries[0];
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = ~keys[i];
-        all[i] = i;
-    }
-    sort_numbers(keys, all, entries[1], n);
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = slots[(uint32_t)all[i]];
-    }
-}
-#else
-static void sort_by_entries(kint *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
+/* Slots of n (key, slot) pairs, best first. */
+static void sort_by_entries(const kint *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
                             uint32_t *sorted) {
     uint64_t *all = entries[0];
     kint least = (kint)UINT64_MAX, greatest = 0;
@@ -234,5 +165,4 @@ static void sort_by_entries(kint *keys, const uint32_t *slots, size_t n, uint64_
     }
 }
 #endif
-
 #endif

@@ -159,9 +159,23 @@ static size_t take_range(const void *elements, size_t n, const uint64_t *only, c
 
 #include "bisect.h"
 #include "digits.h"
+
+/* A range of codes, which are the complements of keys. */
+struct code_range {
+    kint least, greatest;
+};
+
+enum { CODE_SHIFT = 32 }; /* the code of an entry begins here, where it has both code and slot */
+
+static inline uint64_t entry_code(uint64_t entry) {
+    return entry >> CODE_SHIFT;
+}
+
+#include "search.h"
+#include "stubs.h"
+
 #include "entries.h"
 #include "lists.h"
-#include "search.h"
 #include "sort.h"
 
 #include "short.h"

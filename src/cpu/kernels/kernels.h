@@ -96,17 +96,17 @@ struct prefixes {
 
 /* How a part deals elements to buckets. */
 struct dealing {
-    const unsigned char *buckets; /* of each prefix */
-    const uint32_t *begins;       /* where the part's entries of each bucket begin */
-    uint32_t *offsets;            /* where the next one goes */
+    const uint16_t *buckets; /* of each prefix */
+    const uint32_t *begins;  /* where the part's entries of each bucket begin */
+    uint32_t *offsets;       /* where the next one goes */
     /* A cache line for each bucket, aligned, where entries wait until they fill it; the other one for slots
      * that have an array of their own. NULL: each goes to its place at once. */
     uint64_t *lines;
     uint32_t *slot_lines;
 };
 
-/* Entries begin .. begin + n - 1 of a list, which are in order. */
-typedef void (*list_function)(void *argument, const struct list *list, size_t begin, size_t n);
+/* The n entries of a list from `begin` on are in order: all those that belong in places `at` and behind. */
+typedef void (*list_function)(void *argument, const struct list *list, size_t begin, size_t at, size_t n);
 
 struct kernels {
     const char *name;
@@ -158,10 +158,9 @@ struct kernels {
     size_t (*positions32)(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room);
     size_t (*positions64)(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room);
 
-    /* Sorts n >= 1 (key, slot) pairs from keys[0] and slots[0], best first and stable. All arrays have room
-     * for whole words. Returns the slots, in one of the two arrays. */
-    const uint32_t *(*sort_pairs)(void *const keys[2], uint32_t *const slots[2], uint64_t *const entries[2],
-                                  size_t n);
+    /* Sorts n >= 1 pairs of a key and a slot of slots[0], best first and stable, and returns the slots, which
+     * are in slots[1]. Each of entries has room for as many. Changes the keys. */
+    const uint32_t *(*sort_pairs)(void *keys, uint32_t *const slots[2], uint64_t *const entries[2], size_t n);
 
     /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,
@@ -181,9 +180,9 @@ struct kernels {
     void (*finish_dealing)(const struct dealing *dealing, size_t buckets, const struct list *list);
 
     /* Sorts n >= 1 entries of lists[from] from `begin` on, best first and stable, and hands them on run by
-     * run. The other list has room for as many there, each scratch for IN_CACHE_MAX numbers. */
-    void (*sort_list)(const struct list lists[2], int from, size_t begin, size_t n,
-                      uint64_t *const scratch[2], list_function sorted, void *argument);
+     * run. The other list has room for as many there, `scratch` for SORT_SCRATCH numbers of 64 bits. */
+    void (*sort_list)(const struct list lists[2], int from, size_t begin, size_t n, uint64_t *scratch,
+                      list_function sorted, void *argument);
 
     /* The elements and slots of n entries. Where an element's bits do not follow from its key they come from
      * elements[slot]. `values` may be NULL. */

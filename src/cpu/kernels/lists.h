@@ -147,10 +147,6 @@ static inline kint code_at(const struct list *list, size_t at) {
 #endif
 }
 
-struct code_range {
-    kint least, greatest;
-};
-
 /* Comparing whole entries takes no shift. */
 static struct code_range range_of(const struct list *list, size_t begin, size_t n) {
     const uint64_t *entries = list->entries + begin;
@@ -166,28 +162,29 @@ static struct code_range range_of(const struct list *list, size_t begin, size_t 
 #endif
 }
 
-/* Puts n entries in order, which are few enough for the cache. Returns which of the two lists has them then.
- */
-static int sort_in_cache(const struct list lists[2], int from, size_t begin, size_t n,
-                         struct code_range range, uint64_t *const scratch[2]) {
+/* Puts n entries of the range in order, which are few enough for the cache, and hands them on. */
+static void sort_in_cache(const struct list *list, size_t begin, size_t n, struct code_range range,
+                          uint64_t *scratch, list_function sorted, void *argument) {
 #if KEY_BITS == 64
-    const struct list *to = &lists[1 - from];
-    const uint64_t *codes = lists[from].entries + begin;
-    const uint32_t *slots = lists[from].slots + begin;
-    for (size_t i = 0; i < n; i++) {
-        scratch[0][i] = i;
+    /* Entries stay where they are, and are copied as they are handed on. */
+    uint32_t *stubs = (uint32_t *)scratch;
+    const struct stubs s = {list->entries + begin, stubs, stubs + IN_CACHE_MAX, number_width(n)};
+    uint64_t entries[HANDED_AT_ONCE];
+    uint32_t slots[HANDED_AT_ONCE];
+    const struct list handed = {entries, slots};
+    sort_codes(&s, n, range);
+    for (size_t at = 0; at < n; at += HANDED_AT_ONCE) {
+        const size_t count = n - at < HANDED_AT_ONCE ? n - at : HANDED_AT_ONCE;
+        for (size_t i = 0; i < count; i++) {
+            const size_t number = begin + stub_number(&s, at + i);
+            entries[i] = list->entries[number];
+            slots[i] = list->slots[number];
+        }
+        sorted(argument, &handed, 0, begin + at, count);
     }
-    (void)range;
-    sort_numbers(codes, scratch[0], scratch[1], n);
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t number = (uint32_t)scratch[0][i];
-        to->entries[begin + i] = codes[number];
-        to->slots[begin + i] = slots[number];
-    }
-    return 1 - from;
 #else
-    sort_entries(lists[from].entries + begin, scratch[0], n, range.least, range.greatest);
-    return from;
+    sort_entries(list->entries + begin, scratch, n, range.least, range.greatest);
+    sorted(argument, list, begin, begin, n);
 #endif
 }
 
@@ -225,17 +222,16 @@ static size_t deal_parts(const struct list lists[2], int from, size_t begin, siz
 }
 
 /* kernels.h. Each round leaves a part of the range, by three bits or more, so there are few. */
-static void sort_list(const struct list lists[2], int from, size_t begin, size_t n,
-                      uint64_t *const scratch[2], list_function sorted, void *argument) {
+static void sort_list(const struct list lists[2], int from, size_t begin, size_t n, uint64_t *scratch,
+                      list_function sorted, void *argument) {
     const struct code_range range = range_of(&lists[from], begin, n);
     uint32_t ends[1 << PART_BITS_MAX];
     if (range.least == range.greatest) {
-        sorted(argument, &lists[from], begin, n);
+        sorted(argument, &lists[from], begin, begin, n);
         return;
     }
     if (n <= IN_CACHE_MAX) {
-        from = sort_in_cache(lists, from, begin, n, range, scratch);
-        sorted(argument, &lists[from], begin, n);
+        sort_in_cache(&lists[from], begin, n, range, scratch, sorted, argument);
         return;
     }
     TOPK_REACHED(REACHED_SORT_PARTS);

@@ -87,11 +87,6 @@ typedef wide_kint lanes __attribute__((vector_size(16)));
 enum {
     WIDE_LANES = 128 / WIDE_BITS,
     RANK_MAX = WORD,
-    RANKED_PART = KEY_BITS == 64 ? WORD / 2 : WORD,
-    MERGED_MAX = KEY_BITS == 8    ? WORD
-                 : KEY_BITS == 16 ? 2 * WORD
-                 : KEY_BITS == 32 ? 6 * WORD
-                                  : 3 * WORD,
 };
 static const wide_kint wide_flip = 0;
 
@@ -111,6 +106,40 @@ static inline lanes lanes_of(wide_kint key) {
 
 static inline lanes add_above(lanes counts, lanes a, lanes b) {
     return counts - (lanes)(a > b); /* what is true is -1 */
+}
+
+typedef uint32_t short_lanes __attribute__((vector_size(16)));
+enum { SHORT_LANES = 4, NETWORK_MAX = 16 * 8 * SHORT_LANES };
+
+static inline short_lanes chosen_lanes(short_lanes which, short_lanes a, short_lanes b) {
+    return b ^ ((a ^ b) & which);
+}
+
+static inline short_lanes lesser_lanes(short_lanes a, short_lanes b) {
+    return chosen_lanes((short_lanes)(a < b), a, b);
+}
+
+static inline short_lanes greater_lanes(short_lanes a, short_lanes b) {
+    return chosen_lanes((short_lanes)(a < b), b, a);
+}
+
+static INLINE short_lanes lanes_across(short_lanes v, unsigned distance) {
+    return distance == 1   ? __builtin_shufflevector(v, v, 1, 0, 3, 2)
+           : distance == 2 ? __builtin_shufflevector(v, v, 2, 3, 0, 1)
+                           : __builtin_shufflevector(v, v, 3, 2, 1, 0);
+}
+
+static INLINE short_lanes lanes_by_bit(short_lanes clear, short_lanes set, unsigned bit) {
+    const short_lanes ones = {0, bit & 1 ? UINT32_MAX : 0, bit & 2 ? UINT32_MAX : 0, UINT32_MAX};
+    return chosen_lanes(ones, set, clear);
+}
+
+static inline void store_columns(const short_lanes *v, uint32_t *columns, size_t stride) {
+    for (unsigned i = 0; i < SHORT_LANES; i++) {
+        for (unsigned j = 0; j < SHORT_LANES; j++) {
+            columns[i * stride + j] = v[j][i];
+        }
+    }
 }
 
 #endif

@@ -202,6 +202,22 @@ static INLINE void rank_hits(const kint *elements, size_t n, size_t count, const
     rank_keys(&few->ranking, count);
 }
 
+/* The slots of `count` hits of a row, best first: likewise moved together before. */
+static INLINE const uint32_t *stub_hits(const kint *elements, size_t n, size_t count,
+                                        const struct key_map *key_map, const struct short_row *row,
+                                        struct few_hits *few) {
+    const struct map map = narrow(key_map);
+    kint *restrict keys = row->hit_keys[0];
+    if (few->count == 0) {
+        few->count = pack_masked(elements, n, row->hits, count <= n / 4, few);
+    }
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = key_of((kint)few->elements[i], &map);
+    }
+    uint32_t *const slots[2] = {few->slots, row->slots[1]};
+    return sort_pairs(keys, slots, row->entries, count);
+}
+
 /* The slots of few hits, best first. */
 static INLINE const uint32_t *sorted_hits(const struct few_hits *few, const struct short_row *row) {
     uint32_t *best_slots = row->slots[1];
@@ -279,6 +295,10 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
         (void)positions32(row->hits, words_of(n), 0, row->slots[0], (words_of(k) + 1) * WORD);
         return row->slots[0];
     }
+    if (sorted && count >= STUB_HITS_MIN && count <= ranked) {
+        TOPK_REACHED(REACHED_ROW_STUBS);
+        return stub_hits(elements, n, count, maps->key, row, &few);
+    }
     if (count <= ranked) {
         TOPK_REACHED(REACHED_ROW_FEW);
         rank_hits(elements, n, count, maps->key, row, &few);
@@ -287,7 +307,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
     list_hits(elements, n, count, maps->key, row);
     if (sorted) {
         TOPK_REACHED(REACHED_ROW_MANY);
-        return sort_pairs(row->hit_keys, row->slots, row->entries, count);
+        return sort_pairs(row->hit_keys[0], row->slots, row->entries, count);
     }
     cut_list(row, count, k);
     return row->slots[1];

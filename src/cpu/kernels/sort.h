@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorts pairs of a key and a slot. Part of kernels.c. */
+ * Puts hits of a short row in order: few by their ranks, more by stubs. Part of kernels.c. */
 #ifndef TOPK_SRC_CPU_KERNELS_SORT_H
 #define TOPK_SRC_CPU_KERNELS_SORT_H
 
@@ -75,88 +75,32 @@ static NO_INLINE void rank_keys(struct ranking *r, size_t n) {
     }
 }
 
-/* Sorts n <= RANK_MAX pairs. */
-static NO_INLINE void rank_sort(const kint *keys, const uint32_t *slots, size_t n, kint *sorted_keys,
-                                uint32_t *sorted_slots) {
-    struct ranking r;
-    size_t whole = 0;
-    for (; whole + RANKED_WORD <= n; whole += RANKED_WORD) {
-        for (size_t j = whole; j < whole + RANKED_WORD; j++) {
-            r.keys[j] = ranked_key(keys[j], (wide_kint)j, (wide_kint)n);
-        }
-    }
-    if (whole < n) { /* another part's keys follow, or nothing that may be read */
-        kint rest[RANKED_WORD] = {0};
-        memcpy(rest, keys + whole, (n - whole) * sizeof *rest);
-        for (size_t j = 0; j < RANKED_WORD; j++) {
-            r.keys[whole + j] = ranked_key(rest[j], (wide_kint)(whole + j), (wide_kint)n);
-        }
-    }
-    rank_keys(&r, n);
+/* Codes of keys, in their place, and their range. */
+static inline struct code_range codes_of(kint *keys, size_t n) {
+    struct code_range range = {(kint)UINT64_MAX, 0};
     for (size_t i = 0; i < n; i++) {
-        const size_t rank = r.ranks[i];
-        sorted_keys[rank] = keys[i];
-        sorted_slots[rank] = slots[i];
+        const kint code = (kint)~keys[i];
+        keys[i] = code;
+        range.least = code < range.least ? code : range.least;
+        range.greatest = code > range.greatest ? code : range.greatest;
     }
-}
-
-/* Merges the sorted pairs before `middle` with those behind it. There are as many of both, or one more of
- * one. The first half of the results comes from the fronts, the last from the backs: neither can run out
- * before it is done, and the two chains of comparisons overlap. */
-static NO_INLINE void merge(const kint *restrict keys, const uint32_t *restrict slots, size_t middle,
-                            size_t n, kint *restrict merged_keys, uint32_t *restrict merged_slots) {
-    const size_t half = middle < n - middle ? middle : n - middle;
-    size_t left = 0, right = middle, left_end = middle, right_end = n;
-    for (size_t i = 0; i < half; i++) {
-        const size_t is_right = keys[right] > keys[left];
-        const size_t is_left = keys[left_end - 1] < keys[right_end - 1];
-        const size_t first = left ^ ((left ^ right) & (0 - is_right));
-        const size_t last = (right_end ^ ((left_end ^ right_end) & (0 - is_left))) - 1;
-        merged_keys[i] = keys[first];
-        merged_slots[i] = slots[first];
-        right += is_right;
-        left += 1 - is_right;
-        merged_keys[n - 1 - i] = keys[last];
-        merged_slots[n - 1 - i] = slots[last];
-        left_end -= is_left;
-        right_end -= 1 - is_left;
-    }
-    if (2 * half < n) {
-        const size_t only = left < left_end ? left : right;
-        merged_keys[half] = keys[only];
-        merged_slots[half] = slots[only];
-    }
-}
-
-/* Sorts 2^levels parts by ranks, then merges neighbours. */
-static const uint32_t *merge_sort(void *const keys[2], uint32_t *const slots[2], size_t n) {
-    unsigned levels = 0, from = 1;
-    while (n > (size_t)RANKED_PART << levels) {
-        levels++;
-    }
-    for (size_t part = 0; part < (size_t)1 << levels; part++) {
-        const size_t begin = n * part >> levels, end = n * (part + 1) >> levels;
-        rank_sort((const kint *)keys[0] + begin, slots[0] + begin, end - begin, (kint *)keys[1] + begin,
-                  slots[1] + begin);
-    }
-    for (; levels > 0; levels--, from = 1 - from) {
-        for (size_t part = 0; part < (size_t)1 << levels; part += 2) {
-            const size_t begin = n * part >> levels, middle = n * (part + 1) >> levels;
-            const size_t end = n * (part + 2) >> levels;
-            merge((const kint *)keys[from] + begin, slots[from] + begin, middle - begin, end - begin,
-                  (kint *)keys[1 - from] + begin, slots[1 - from] + begin);
-        }
-    }
-    return slots[from];
+    return range;
 }
 
 /* kernels.h */
-static NO_INLINE const uint32_t *sort_pairs(void *const keys[2], uint32_t *const slots[2],
-                                            uint64_t *const entries[2], size_t n) {
-    if (n <= MERGED_MAX) {
-        return merge_sort(keys, slots, n);
+static NO_INLINE const uint32_t *sort_pairs(void *keys, uint32_t *const slots[2], uint64_t *const entries[2],
+                                            size_t n) {
+#if KEY_BITS < 64
+    if (n > NETWORK_MAX) {
+        sort_by_entries(keys, slots[0], n, entries, slots[1]);
+        return slots[1];
     }
-    sort_by_entries(keys[0], slots[0], n, entries, slots[1]);
+#endif
+    const struct stubs s = {keys, (uint32_t *)entries[0], (uint32_t *)entries[1], number_width(n)};
+    sort_codes(&s, n, codes_of(keys, n));
+    for (size_t i = 0; i < n; i++) {
+        slots[1][i] = slots[0][stub_number(&s, i)];
+    }
     return slots[1];
 }
 

@@ -21,9 +21,14 @@
  *   lanes_load, lanes_of, add_lanes
  *                          the numbers at an address; one number in all lanes; a + b
  *   add_above(c, a, b)     c + 1 in the lanes where a > b
- *   RANK_MAX               so many hits of a row are ranked by counting comparisons
- *   RANKED_PART            a sort ranks parts of so many keys at most, and merges them
- *   MERGED_MAX             more keys are sorted faster digit by digit */
+ *   short_lanes            a vector of SHORT_LANES uint32_t
+ *   lesser_lanes, greater_lanes
+ *                          the lesser and the greater number of each lane
+ *   lanes_across(v, d)     lane i has what lane i ^ d had; d is 1, 2 or less than SHORT_LANES by one power of
+ * 2 lanes_by_bit(a, b, d)  the lanes of a whose number has not bit d, and those of b that have it NETWORK_MAX
+ * so many integers of 32 bits are sorted by a network
+ *
+ *   RANK_MAX               so many hits of a row are ranked by counting comparisons */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
 
