@@ -61,6 +61,11 @@ void topk_cpu_write_indices(const struct call *call, int64_t at, const struct so
         for (size_t i = 0; i < count; i++) {
             ((int32_t *)(void *)indices)[i] = (int32_t)(slots[i] + (uint32_t)base);
         }
+    } else if (source->position_bytes == 0) {
+        int64_t *restrict out = (int64_t *)(void *)indices;
+        for (size_t i = 0; i < count; i++) {
+            out[i] = (int64_t)slots[i] + base;
+        }
     } else {
         for (size_t i = 0; i < count; i++) {
             store_index(indices, (int64_t)i, index_bytes, slot_position(source, slots[i]) + base);

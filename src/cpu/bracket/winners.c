@@ -224,10 +224,9 @@ struct write {
 static const uint32_t *sort_slots(const struct bracket *b, const struct source *source) {
     const struct scratch *s = b->scratch;
     void *const *keys = s->short_row.hit_keys;
-    uint32_t *const slots[2] = {s->slots[0], s->short_row.slots[1]};
-    topk_cpu_gather_elements(source->values, b->kernels->bits / 8, slots[0], b->k, keys[1]);
+    topk_cpu_gather_elements(source->values, b->kernels->bits / 8, s->slots[0], b->k, keys[1]);
     b->kernels->encode(keys[1], b->k, b->map, keys[0]);
-    return b->kernels->sort_pairs(keys[0], slots, s->short_row.entries, b->k);
+    return b->kernels->sort_pairs(keys[0], s->slots[0], b->k, s->short_row.entries, s->short_row.slots[1]);
 }
 
 static void write_share(void *argument, int part, int parts) {

@@ -147,7 +147,7 @@ static void sort_entry_run(uint64_t *entries, uint64_t *others, size_t n) {
     sort_entries(entries, others, n, least, greatest);
 }
 
-/* Slots of n (key, slot) pairs, best first. */
+/* Slots of n (key, slot) pairs, best first; slots may be NULL (kernels.h). */
 static void sort_by_entries(const kint *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
                             uint32_t *sorted) {
     uint64_t *all = entries[0];
@@ -157,7 +157,7 @@ static void sort_by_entries(const kint *keys, const uint32_t *slots, size_t n, u
         greatest = keys[i] > greatest ? keys[i] : greatest;
     }
     for (size_t i = 0; i < n; i++) {
-        all[i] = (uint64_t)(kint)~keys[i] << CODE_SHIFT | slots[i];
+        all[i] = (uint64_t)(kint)~keys[i] << CODE_SHIFT | (slots != NULL ? slots[i] : (uint32_t)i);
     }
     sort_entries(all, entries[1], n, (kint)~greatest, (kint)~least);
     for (size_t i = 0; i < n; i++) {

@@ -158,9 +158,10 @@ struct kernels {
     size_t (*positions32)(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room);
     size_t (*positions64)(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room);
 
-    /* Sorts n >= 1 pairs of a key and a slot of slots[0], best first and stable, and returns the slots, which
-     * are in slots[1]. Each of entries has room for as many. Changes the keys. */
-    const uint32_t *(*sort_pairs)(void *keys, uint32_t *const slots[2], uint64_t *const entries[2], size_t n);
+    /* Sorts n >= 1 pairs of a key and a slot, best first and stable; returns `sorted`, which has the slots.
+     * NULL for `slots`: the slot of pair i is i. Each of entries has room for as many. Changes the keys. */
+    const uint32_t *(*sort_pairs)(void *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
+                                  uint32_t *sorted);
 
     /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,

@@ -214,8 +214,7 @@ static INLINE const uint32_t *stub_hits(const kint *elements, size_t n, size_t c
     for (size_t i = 0; i < count; i++) {
         keys[i] = key_of((kint)few->elements[i], &map);
     }
-    uint32_t *const slots[2] = {few->slots, row->slots[1]};
-    return sort_pairs(keys, slots, row->entries, count);
+    return sort_pairs(keys, few->slots, count, row->entries, row->slots[1]);
 }
 
 /* The slots of few hits, best first. */
@@ -241,18 +240,16 @@ static const uint32_t *best_hits(const struct few_hits *few, size_t k, const str
     return best_slots;
 }
 
-/* Lists the slots and keys of many hits. */
-static void list_hits(const kint *elements, size_t n, size_t count, const struct key_map *key_map,
-                      const struct short_row *row) {
+/* Lists the keys and the slots of many hits. Returns the slots; NULL if the hits are the whole row, where
+ * each has its own number. */
+static const uint32_t *list_hits(const kint *elements, size_t n, size_t count, const struct key_map *key_map,
+                                 const struct short_row *row) {
     const struct map map = narrow(key_map);
     const size_t words = words_of(n), room = words_of(count) * WORD;
     kint *restrict keys = row->hit_keys[0];
     if (count == n) {
-        for (size_t i = 0; i < n; i++) {
-            row->slots[0][i] = (uint32_t)i;
-        }
         encode_padded(elements, n, key_map, keys);
-        return;
+        return NULL;
     }
     (void)positions32(row->hits, words, 0, row->slots[0], room);
     (void)take(row->searched ? row->keys : elements, row->hits, words, keys, room);
@@ -260,16 +257,17 @@ static void list_hits(const kint *elements, size_t n, size_t count, const struct
         keys[i] = key_of(keys[i], &map);
     }
     memset(keys + count, 0, WORD * sizeof *keys);
+    return row->slots[0];
 }
 
 /* The slots of the k best among the listed hits, in the order of positions. */
-static void cut_list(const struct short_row *row, size_t count, size_t k) {
+static void cut_list(const struct short_row *row, const uint32_t *listed, size_t count, size_t k) {
     uint32_t *slots = row->slots[1];
     const struct cut cut = exact_cut(row->hit_keys[0], count, k, k);
     (void)mask_cut(row->hit_keys[0], count, k, &cut, row->hits);
     (void)positions32(row->hits, words_of(count), 0, slots, k);
-    for (size_t i = 0; i < k; i++) {
-        slots[i] = row->slots[0][slots[i]];
+    for (size_t i = 0; listed != NULL && i < k; i++) {
+        slots[i] = listed[slots[i]];
     }
 }
 
@@ -304,12 +302,12 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
         rank_hits(elements, n, count, maps->key, row, &few);
         return sorted ? sorted_hits(&few, row) : best_hits(&few, k, row);
     }
-    list_hits(elements, n, count, maps->key, row);
+    const uint32_t *listed = list_hits(elements, n, count, maps->key, row);
     if (sorted) {
         TOPK_REACHED(REACHED_ROW_MANY);
-        return sort_pairs(row->hit_keys[0], row->slots, row->entries, count);
+        return sort_pairs(row->hit_keys[0], listed, count, row->entries, row->slots[1]);
     }
-    cut_list(row, count, k);
+    cut_list(row, listed, count, k);
     return row->slots[1];
 }
 
@@ -328,7 +326,7 @@ static struct kth kth_short(const void *elements, size_t n, size_t k, const stru
             keys[i] = key_of((kint)few.elements[i], &map);
         }
     } else {
-        list_hits(elements, n, count, maps->key, row);
+        (void)list_hits(elements, n, count, maps->key, row);
         kth.key = bisect(keys, count, k, 0).key;
     }
     /* A search may have left out equal keys. */

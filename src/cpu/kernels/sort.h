@@ -88,20 +88,26 @@ static inline struct code_range codes_of(kint *keys, size_t n) {
 }
 
 /* kernels.h */
-static NO_INLINE const uint32_t *sort_pairs(void *keys, uint32_t *const slots[2], uint64_t *const entries[2],
-                                            size_t n) {
+static NO_INLINE const uint32_t *sort_pairs(void *keys, const uint32_t *slots, size_t n,
+                                            uint64_t *const entries[2], uint32_t *restrict sorted) {
 #if KEY_BITS < 64
     if (n > NETWORK_MAX) {
-        sort_by_entries(keys, slots[0], n, entries, slots[1]);
-        return slots[1];
+        sort_by_entries(keys, slots, n, entries, sorted);
+        return sorted;
     }
 #endif
     const struct stubs s = {keys, (uint32_t *)entries[0], (uint32_t *)entries[1], number_width(n)};
     sort_codes(&s, n, codes_of(keys, n));
-    for (size_t i = 0; i < n; i++) {
-        slots[1][i] = slots[0][stub_number(&s, i)];
+    if (slots == NULL) {
+        for (size_t i = 0; i < n; i++) {
+            sorted[i] = (uint32_t)stub_number(&s, i);
+        }
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            sorted[i] = slots[stub_number(&s, i)];
+        }
     }
-    return slots[1];
+    return sorted;
 }
 
 #endif
