@@ -81,7 +81,7 @@ static void count_run(const struct sorting *s, int part, size_t begin, size_t n)
 
 static void count_share(void *argument, int part, int parts) {
     const struct sorting *s = argument;
-    memset(counts_of(s, part), 0, PREFIXES * sizeof(uint32_t));
+    memset(counts_of(s, part), 0, (s->prefixes.last + (size_t)1) * sizeof(uint32_t));
     each_run(s, part, parts, count_run);
 }
 

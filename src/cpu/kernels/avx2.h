@@ -185,6 +185,7 @@ typedef __m256i lanes;
 enum {
     WIDE_LANES = 256 / WIDE_BITS,
     RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
+    STUBS_MIN = STUB_HITS_MIN,
 };
 static const wide_kint wide_flip = (wide_kint)1 << (WIDE_BITS - 1);
 

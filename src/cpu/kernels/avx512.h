@@ -216,6 +216,8 @@ static inline void lines_stored(void) {
 enum {
     WIDE_LANES = 512 / WIDE_BITS,
     RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
+    /* Sixteen keys are compared at once: up to RANK_MAX of these that is faster than the network. */
+    STUBS_MIN = WIDE_BITS == 32 ? RANK_MAX + 1 : STUB_HITS_MIN,
 };
 static const wide_kint wide_flip = 0;
 

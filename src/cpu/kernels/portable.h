@@ -87,6 +87,7 @@ typedef wide_kint lanes __attribute__((vector_size(16)));
 enum {
     WIDE_LANES = 128 / WIDE_BITS,
     RANK_MAX = WORD,
+    STUBS_MIN = STUB_HITS_MIN,
 };
 static const wide_kint wide_flip = 0;
 

@@ -293,7 +293,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
         (void)positions32(row->hits, words_of(n), 0, row->slots[0], (words_of(k) + 1) * WORD);
         return row->slots[0];
     }
-    if (sorted && count >= STUB_HITS_MIN && count <= ranked) {
+    if (sorted && count >= STUBS_MIN && count <= ranked) {
         TOPK_REACHED(REACHED_ROW_STUBS);
         return stub_hits(elements, n, count, maps->key, row, &few);
     }

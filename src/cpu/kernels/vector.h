@@ -24,11 +24,13 @@
  *   short_lanes            a vector of SHORT_LANES uint32_t
  *   lesser_lanes, greater_lanes
  *                          the lesser and the greater number of each lane
- *   lanes_across(v, d)     lane i has what lane i ^ d had; d is 1, 2 or less than SHORT_LANES by one power of
- * 2 lanes_by_bit(a, b, d)  the lanes of a whose number has not bit d, and those of b that have it NETWORK_MAX
- * so many integers of 32 bits are sorted by a network
+ *   lanes_across(v, d)     lane i has what lane i ^ d had; d is 1 or 2, or one less than a power of 2
+ *   lanes_by_bit(a, b, d)  the lanes of a whose number has bit d clear, and the lanes of b where it is set
+ *   store_columns(v, c, s) lane i of SHORT_LANES vectors, one after the other, to c + i * s
+ *   NETWORK_MAX            so many integers of 32 bits are sorted by a network
  *
- *   RANK_MAX               so many hits of a row are ranked by counting comparisons */
+ *   RANK_MAX               so many hits of a row are ranked by counting comparisons
+ *   STUBS_MIN              from this many on they are sorted by stubs where order is asked for */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
 
