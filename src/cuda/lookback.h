@@ -11,7 +11,7 @@
 enum { LOOK_BACK_BUNDLE = 32 };
 
 /* Tiles whose words a thread reads at once, where each has a sum of its own. */
-enum { LOOK_BACK_TILES = SIZE(8, 2) };
+enum { LOOK_BACK_TILES = SIZE(4, 2) };
 
 /* Words for one sum over `tiles` tiles. All zero before the launch. */
 static inline int64_t look_back_words(int64_t tiles) {

@@ -16,8 +16,8 @@
  *                    simt_block .. simt_blocks, simt_block_y .. simt_blocks_y        simt/thread.cuh
  *   block barrier    simt_block_sync, simt_block_count                               simt/thread.cuh
  *   warp             simt_warp_sync, simt_shuffle{,_up,_down,_xor}, simt_add_lane_before, simt_ballot,
- *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
- *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
+ *                    simt_ballot_alike, simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on
+ *                    uint32_t and uint64_t, simt_reduce_or on uint32_t               simt/warp.cuh
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,min,max,magnitude}; of
  *                    float32 alone simt_float_{of_half,divide,max_or_nan,exp2_near,reciprocal_near}
@@ -29,7 +29,7 @@
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,
  *                    simt_atomic_ticket                                              simt/atomic.cuh
  *   global memory    simt_load16{,_read_only}, simt_load_read_only, simt_store16,
- *                    simt_in_register, simt_read_ahead                               simt/memory.cuh
+ *                    simt_in_register, simt_global, simt_read_ahead                 simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>, simt_shared_part,
  *                    simt_shared_as, simt_appender, simt_append_at                   simt/shared.cuh
  *   bulk copies      simt_mbarrier, simt_mbarrier_{init,arrive,wait}, simt_fence_bulk

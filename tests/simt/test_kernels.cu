@@ -221,6 +221,7 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[28] = (v[lane ^ 1] % 2 + 1) * (lane ^ 1) * 2001;
     out[29] = expect_signs(v[lane] * 0x9e3779b1u, 8);
     out[30] = expect_signs(v[lane] * 0x9e3779b1u, 16);
+    out[31] = lanes_with([&](uint32_t x) { return (x & 4) == (v[lane] & 4); });
 }
 
 static void test_warp_operations() {

@@ -28,6 +28,13 @@ TOPK_DEVICE void simt_store16(void *address, simt_u32x4 value) {
     *(uint4 *)address = make_uint4(value.x, value.y, value.z, value.w);
 }
 
+/* The same pointer to global memory, computed once: the compiler knows no more of it than where it points. */
+template <typename T> TOPK_DEVICE T *simt_global(T *pointer) {
+    size_t address = __cvta_generic_to_global(pointer);
+    asm("" : "+l"(address));
+    return (T *)__cvta_global_to_generic(address);
+}
+
 /* The same pointer to what is only read, or the same word, computed once: the compiler knows nothing of it
  * and works on with it. */
 template <typename T> TOPK_DEVICE const T *simt_in_register(const T *pointer) {

@@ -45,6 +45,18 @@ TOPK_DEVICE uint32_t simt_ballot(uint32_t mask, bool predicate) {
     return __ballot_sync(mask, predicate);
 }
 
+/* The lanes that agree with the caller on whether `bits` is 0. All lanes. */
+TOPK_DEVICE uint32_t simt_ballot_alike(uint32_t bits) {
+    uint32_t lanes;
+    asm volatile("{ .reg .pred set;\n"
+                 "setp.ne.u32 set, %1, 0;\n"
+                 "vote.sync.ballot.b32 %0, set, 0xffffffff;\n"
+                 "@!set not.b32 %0, %0; }"
+                 : "=r"(lanes)
+                 : "r"(bits));
+    return lanes;
+}
+
 TOPK_DEVICE bool simt_any(uint32_t mask, bool predicate) {
     return __any_sync(mask, predicate) != 0;
 }

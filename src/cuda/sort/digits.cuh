@@ -102,15 +102,12 @@ template <uint32_t ITEMS> TOPK_DEVICE uint32_t count_of_warp(uint32_t count) {
 }
 
 /* The lanes with the same digit. All lanes. One ballot for each bit is faster than simt_match_any, whose time
- * grows with the number of different values. The compiler would compute a bit twice if it knew of it, for the
- * ballot and for the selection. */
+ * grows with the number of different values. */
 TOPK_DEVICE uint32_t same_digit(uint32_t digit) {
     uint32_t same = SIMT_ALL_LANES;
 #pragma unroll
-    for (uint32_t bit = 0; bit < SORT_DIGIT_BITS; bit++) {
-        const uint32_t set = simt_in_register(digit & 1u << bit);
-        same &= simt_ballot(SIMT_ALL_LANES, set != 0) ^ (uint32_t)((int32_t)(set - 1) >> 31);
-    }
+    for (uint32_t bit = 0; bit < SORT_DIGIT_BITS; bit++)
+        same &= simt_ballot_alike(digit & 1u << bit);
     return same;
 }
 
@@ -137,56 +134,69 @@ TOPK_DEVICE void rank_items(simt_shared<uint32_t> counters, uint32_t count, uint
     }
 }
 
-/* A digit's counts of warps become sums over the warps before. Returns the sum of all. Several are read
- * before any is written, so that reads need not wait for each other. */
-TOPK_DEVICE uint32_t scan_warps(simt_shared<uint32_t> counters, uint32_t digit) {
-    const uint32_t BATCH = 4;
+/* The sum of a digit's counts of warps. */
+TOPK_DEVICE uint32_t count_of_digit(simt_shared<uint32_t> counters, uint32_t digit) {
     uint32_t sum = 0;
-    for (uint32_t first = 0; first < simt_warps(); first += BATCH) {
+#pragma unroll 4
+    for (uint32_t warp = 0; warp < simt_warps(); warp++)
+        sum += counters[warp * SORT_BINS + digit];
+    return sum;
+}
+
+/* A digit's counts of warps become sums over the warps before, from `sum` on. Several are read before
+ * any is written, so that reads need not wait for each other. */
+TOPK_DEVICE void scan_warps(simt_shared<uint32_t> counters, uint32_t digit, uint32_t sum) {
+    const uint32_t BATCH = 4, warps = simt_warps();
+    for (uint32_t first = 0; first < warps; first += BATCH) {
         uint32_t counts[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++)
-            counts[i] = first + i < simt_warps() ? (uint32_t)counters[(first + i) * SORT_BINS + digit] : 0;
+            counts[i] = first + i < warps ? (uint32_t)counters[(first + i) * SORT_BINS + digit] : 0;
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            if (first + i < simt_warps())
+            if (first + i < warps)
                 counters[(first + i) * SORT_BINS + digit] = sum;
             sum += counts[i];
         }
     }
-    return sum;
 }
 
-/* Turns the counts of warps into sums over the warps before, and over lower digits. The tile has `count`
- * elements. All threads; begins and ends with a barrier. */
+/* Turns the counts of warps into slots: sums over the lower digits and over the warps before. The tile
+ * has `count` elements. All threads; begins and ends with a barrier. */
 TOPK_DEVICE void scan_digits(const struct rank_shared &s, uint32_t count) {
     uint32_t lower = 0;
     simt_block_sync();
     for (uint32_t first = 0; first < SORT_BINS; first += simt_threads()) {
         uint32_t digit = first + simt_thread(), total;
-        uint32_t sum = digit < SORT_BINS ? scan_warps(s.counters, digit) : 0;
+        uint32_t sum = digit < SORT_BINS ? count_of_digit(s.counters, digit) : 0;
         uint32_t before = block_scan(s.scratch, sum, &total);
-        if (digit < SORT_BINS)
+        if (digit < SORT_BINS) {
             s.offsets[digit] = lower + before;
+            scan_warps(s.counters, digit, lower + before);
+        }
         lower += total;
-        simt_block_sync();
+        if (first + simt_threads() < SORT_BINS)
+            simt_block_sync();
     }
     if (simt_thread() == 0)
         s.offsets[SORT_BINS] = count;
     simt_block_sync();
 }
 
-/* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile. What
- * is beyond the tile's elements has the greatest digit. All threads; afterwards the counters may be
- * overwritten. */
-template <uint32_t ITEMS>
-TOPK_DEVICE void rank_tile(const struct rank_shared &s, uint32_t count, uint32_t (&slots)[ITEMS]) {
+/* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile; then
+ * tell(i, digit). What is beyond the tile's elements has the greatest digit. All threads; afterwards the
+ * counters may be overwritten. */
+template <uint32_t ITEMS, typename Tell>
+TOPK_DEVICE void rank_tile(const struct rank_shared &s, uint32_t count, uint32_t (&slots)[ITEMS],
+                           const Tell &tell) {
+    const uint32_t first = simt_warp() * SORT_BINS;
     rank_items(s.counters, count_of_warp<ITEMS>(count), slots);
     scan_digits(s, count);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        uint32_t digit = slots[i] % SORT_BINS;
-        slots[i] = slots[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
+        const uint32_t digit = slots[i] % SORT_BINS;
+        slots[i] = slots[i] / SORT_BINS + s.counters[first + digit];
+        tell(i, digit);
     }
     simt_block_sync();
 }

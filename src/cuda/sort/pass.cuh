@@ -16,37 +16,39 @@ static_assert(SORT_BINS <= SORT_PASS_THREADS, "each digit has a thread");
 struct sort_tile {
     int64_t in_group, row;
     struct row r;
-    int64_t number;     /* in its row */
-    int64_t first;      /* element of the list */
-    int64_t from, to;   /* where the row's lists begin */
+    int64_t number; /* in its row */
+    int64_t first;  /* element of the list */
+    const void *elements,
+        *positions;     /* of the list, from that one on; no positions: they are as in the row */
+    int64_t to;         /* where the row's list begins in the destination */
     uint64_t threshold; /* of the row's survivors, a key */
     uint32_t count;     /* elements, at most TILE */
     bool all_taken;     /* no tile remains */
     bool is_last;       /* the row's last pass writes results */
 };
 
-/* The tile is kept here, not in registers, which elements and their slots fill:
- *
- *   counters, then elements    first while the tile is ranked, then in the order of the sorted tile
- *   positions                  in this order, too; wide ones: the element's number in the tile, to fetch them
- * by
- */
+/* The sorted tile is kept here, not in registers, which elements and their slots fill. The counters, which
+ * rank it, have the memory of its elements. */
 template <typename Element> struct sort_pass_shared {
     struct rank_shared digits;
     simt_shared<struct sort_tile> tile;
-    simt_shared<uint64_t> bases; /* of each digit: where an element goes, less its slot in the sorted tile */
+    simt_shared<uint32_t>
+        bases; /* of each digit: where an element goes, less its slot; and the upper halves */
     simt_shared<uint64_t> scratch; /* one for each warp */
+    /* Of each slot. Wide positions: the element's number in the tile, to fetch them by. */
     simt_shared<Element> elements;
     simt_shared<uint32_t> positions;
+    simt_shared<uint8_t> digit_of;
 };
 
 template <typename Element> TOPK_HOST_DEVICE struct sort_pass_shared<Element> carve_pass(simt_arena &arena) {
     struct sort_pass_shared<Element> s = {};
     s.digits = carve_digits(arena);
     s.tile = simt_carve<struct sort_tile>(arena, 1);
-    s.bases = simt_carve<uint64_t>(arena, SORT_BINS);
+    s.bases = simt_carve<uint32_t>(arena, 2 * SORT_BINS);
     s.scratch = simt_carve<uint64_t>(arena, SIMT_WARP);
     s.positions = simt_carve<uint32_t>(arena, pass_sizes<Element>::TILE);
+    s.digit_of = simt_carve<uint8_t>(arena, pass_sizes<Element>::TILE);
     simt_arena turns = arena;
     s.digits.counters = simt_carve<uint32_t>(turns, SORT_PASS_THREADS / SIMT_WARP * SORT_BINS);
     s.elements = simt_carve<Element>(arena, pass_sizes<Element>::TILE);
@@ -77,9 +79,12 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     t.r = row_of(a, t.row);
     t.first = t.number * TILE;
     t.is_last = a.to.elements == nullptr;
-    t.from = start_of_list(a, a.from, t.in_group);
     t.to = start_of_list(a, a.to, t.in_group);
-    int64_t count = count_of_list(a, t.in_group, t.r);
+    const struct sort_list<Element> list = list_of<Element>(a, t.in_group, t.r);
+    t.elements = list.elements + t.first;
+    if (list.positions != nullptr)
+        t.positions = (const char *)list.positions + t.first * (a.wide ? 8 : 4);
+    int64_t count = list.count;
     if (a.filter.starts != nullptr) {
         const uint32_t passes = passes_of<Element>(a, t.in_group);
         t.threshold = a.filter.thresholds[t.in_group];
@@ -94,6 +99,8 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     return t;
 }
 
+/* ---- Counts ---- */
+
 /* How many elements of this row have a lower digit than that of the thread's number. All threads. */
 template <typename Element>
 TOPK_DEVICE uint64_t row_offset(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
@@ -104,10 +111,10 @@ TOPK_DEVICE uint64_t row_offset(const struct sort_args &a, const struct sort_pas
 }
 
 /* Announces the tile's counts to the tiles after it; returns what the thread of a digit needs for
- * find_bases(). */
+ * find_bases(). All threads. */
 template <typename Element>
-TOPK_DEVICE uint64_t publish_counts(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
-    const struct sort_tile t = s.tile[0];
+TOPK_DEVICE uint64_t publish_counts(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                                    const struct sort_tile &t) {
     const uint32_t digit = simt_thread();
     const int64_t word = t.in_group * a.tiles * SORT_BINS + digit;
     uint64_t offset = t.number == 0 ? row_offset(a, s, t.in_group) : 0;
@@ -130,8 +137,7 @@ TOPK_DEVICE uint64_t publish_counts(const struct sort_args &a, const struct sort
 /* What the threads of digits learn from the tiles before. */
 template <typename Element>
 TOPK_DEVICE void find_bases(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                            uint64_t offset) {
-    const struct sort_tile t = s.tile[0];
+                            const struct sort_tile &t, uint64_t offset) {
     const uint32_t digit = simt_thread();
     if (digit < SORT_BINS) {
         uint32_t before = s.digits.offsets[digit], count = s.digits.offsets[digit + 1] - before;
@@ -140,121 +146,183 @@ TOPK_DEVICE void find_bases(const struct sort_args &a, const struct sort_pass_sh
             offset += collect_tiles((uint64_t *)a.states + word, SORT_BINS, t.number, count);
         else
             offset += collect_tiles((uint32_t *)a.states + word, SORT_BINS, t.number, count);
-        s.bases[digit] = offset - before;
+        s.bases[digit] = (uint32_t)(offset - before);
+        s.bases[SORT_BINS + digit] = (uint32_t)((offset - before) >> 32);
     }
 }
 
-/* A thread's positions; item i is that of its element i. */
-template <uint32_t ITEMS> struct tile_positions {
-    uint32_t items[ITEMS];
+/* ---- Ranks ---- */
 
-    /* Begins to load them, or counts them. */
-    TOPK_MEMBER void load(const struct sort_args &a, const struct sort_tile &t, uint32_t mine) {
-        const uint32_t *list = (const uint32_t *)a.from.positions + t.from + t.first + mine;
-        const bool is_listed = a.from.positions != nullptr && !a.wide;
-        const uint32_t first = (a.wide ? 0 : (uint32_t)t.first) + mine;
+/* The elements of a tile that a thread has: item i is element first + i * SIMT_WARP. WHOLE: the tile has as
+ * many as fit in, so that nothing has to be asked. */
+template <typename Element, bool WHOLE> struct tile_share {
+    static const uint32_t ITEMS = pass_sizes<Element>::ITEMS;
+    uint32_t first, count;
+
+    TOPK_MEMBER bool has(uint32_t i) const {
+        return WHOLE || first + i * SIMT_WARP < count;
+    }
+    template <typename T> TOPK_MEMBER void load(const T *list, T (&items)[ITEMS]) const {
+        const T *from = simt_global(list) + first;
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
-            items[i] =
-                is_listed && mine + i * SIMT_WARP < t.count ? list[i * SIMT_WARP] : first + i * SIMT_WARP;
+            items[i] = has(i) ? from[i * SIMT_WARP] : (T)0;
+    }
+    template <typename T>
+    TOPK_MEMBER void put(simt_shared<T> to, const uint32_t (&slots)[ITEMS], const T (&items)[ITEMS]) const {
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            if (has(i))
+                to[slots[i]] = items[i];
     }
 };
+
+/* The positions of a thread's elements; wide ones: their numbers in the tile. */
+template <typename Element, bool WHOLE>
+TOPK_DEVICE void load_positions(const struct sort_args &a, const struct sort_tile &t,
+                                const tile_share<Element, WHOLE> &share,
+                                uint32_t (&positions)[pass_sizes<Element>::ITEMS]) {
+    if (t.positions != nullptr && !a.wide) {
+        share.load((const uint32_t *)t.positions, positions);
+        return;
+    }
+    const uint32_t first = (a.wide ? 0 : (uint32_t)t.first) + share.first;
+#pragma unroll
+    for (uint32_t i = 0; i < pass_sizes<Element>::ITEMS; i++)
+        positions[i] = first + i * SIMT_WARP;
+}
+
+/* Puts a tile in order in shared memory, and finds where its elements go. All threads; ends with a barrier.
+ */
+template <typename Element, bool WHOLE>
+TOPK_DEVICE void order_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                            const struct sort_tile &t) {
+    const uint32_t ITEMS = pass_sizes<Element>::ITEMS;
+    const tile_share<Element, WHOLE> share = {simt_warp() * SIMT_WARP * ITEMS + simt_lane(), t.count};
+    const key_word_t<Element> threshold = (key_word_t<Element>)t.threshold;
+    Element elements[ITEMS];
+    uint32_t slots[ITEMS], positions[ITEMS];
+    share.load((const Element *)t.elements, elements);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        slots[i] = share.has(i) ? digit_of_pass<Element>(a, elements[i], threshold, a.pass) : SORT_BINS - 1u;
+    rank_tile(s.digits, t.count, slots, [&](uint32_t i, uint32_t digit) TOPK_LAMBDA {
+        if (share.has(i))
+            s.digit_of[slots[i]] = (uint8_t)digit;
+    });
+    const uint64_t offset = publish_counts(a, s, t);
+    share.put(s.elements, slots, elements);
+    if (!a.is_kth)
+        load_positions(a, t, share, positions);
+    find_bases(a, s, t, offset);
+    if (!a.is_kth)
+        share.put(s.positions, slots, positions);
+    simt_block_sync();
+}
+
+/* ---- Output ---- */
 
 /* The position of what has `number` in shared memory. */
 TOPK_DEVICE uint64_t position_of(const struct sort_args &a, const struct sort_tile &t, uint32_t number) {
     if (!a.wide)
         return number;
-    if (a.from.positions == nullptr)
+    if (t.positions == nullptr)
         return (uint64_t)t.first + number;
-    return ((const uint64_t *)a.from.positions)[t.from + t.first + number];
+    return ((const uint64_t *)t.positions)[number];
 }
 
-/* Calls move(slot, element, target) with what the thread writes. */
-template <typename Element, typename Move>
-TOPK_DEVICE void for_targets(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                             const struct sort_tile &t, uint32_t slot, const Move &move) {
-    if (slot >= t.count)
-        return;
-    const Element element = s.elements[slot];
-    const uint32_t digit = digit_of_pass<Element>(a, element, (key_word_t<Element>)t.threshold, a.pass);
-    move(slot, element, s.bases[digit] + slot);
-}
-
-/* Writes the sorted tile to the lists. */
-template <typename Element>
-TOPK_DEVICE void write_entries(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
-    const struct sort_tile t = s.tile[0];
-    Element *elements = (Element *)a.to.elements + t.to;
-    uint32_t *positions = (uint32_t *)a.to.positions + t.to;
-    const bool is_narrow = !a.is_kth && !a.wide;
+/* Calls write(slot, target) for the slots of a tile that the thread writes. Targets are below 2^32. */
+template <typename Element, bool WHOLE, typename Write>
+TOPK_DEVICE void for_slots(const struct sort_pass_shared<Element> &s, uint32_t count, const Write &write) {
 #pragma unroll
-    for (uint32_t j = 0; j < pass_sizes<Element>::ITEMS; j++)
-        for_targets(a, s, t, j * SORT_PASS_THREADS + simt_thread(),
-                    [&](uint32_t slot, Element element, uint64_t target) TOPK_LAMBDA {
-                        elements[target] = element;
-                        if (is_narrow)
-                            positions[target] = s.positions[slot];
-                    });
-    if (!a.wide || a.is_kth)
-        return;
-    TOPK_REACHED(REACHED_SORT_WIDE);
-    uint64_t *wide = (uint64_t *)a.to.positions + t.to;
+    for (uint32_t i = 0; i < pass_sizes<Element>::ITEMS; i++) {
+        const uint32_t slot = i * SORT_PASS_THREADS + simt_thread();
+        if (WHOLE || slot < count)
+            write(slot, s.bases[s.digit_of[slot]] + slot);
+    }
+}
+
+/* The same for lists of any length. */
+template <typename Element, typename Write>
+TOPK_DEVICE void for_wide_slots(const struct sort_pass_shared<Element> &s, uint32_t count,
+                                const Write &write) {
 #pragma unroll 1
-    for (uint32_t slot = simt_thread(); slot < t.count; slot += SORT_PASS_THREADS)
-        for_targets(a, s, t, slot, [&](uint32_t at, Element, uint64_t target) TOPK_LAMBDA {
-            wide[target] = position_of(a, t, s.positions[at]);
+    for (uint32_t slot = simt_thread(); slot < count; slot += SORT_PASS_THREADS) {
+        const uint32_t digit = s.digit_of[slot];
+        write(slot, ((uint64_t)s.bases[SORT_BINS + digit] << 32 | s.bases[digit]) + slot);
+    }
+}
+
+/* Writes a tile to the lists. All threads. */
+template <typename Element, bool WHOLE>
+TOPK_DEVICE void write_entries(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                               const struct sort_tile &t) {
+    Element *const elements = simt_global((Element *)a.to.elements + t.to);
+    if (!a.wide) {
+        uint32_t *const positions = simt_global((uint32_t *)a.to.positions + t.to);
+        for_slots<Element, WHOLE>(s, t.count, [&](uint32_t slot, uint32_t target) TOPK_LAMBDA {
+            elements[target] = s.elements[slot];
+            if (!a.is_kth)
+                positions[target] = s.positions[slot];
         });
+        return;
+    }
+    TOPK_REACHED(REACHED_SORT_WIDE);
+    uint64_t *const positions = (uint64_t *)a.to.positions + t.to;
+    for_wide_slots(s, t.count, [&](uint32_t slot, uint64_t target) TOPK_LAMBDA {
+        elements[target] = s.elements[slot];
+        if (!a.is_kth)
+            positions[target] = position_of(a, t, s.positions[slot]);
+    });
 }
 
-/* Writes what is among the results to the outputs. */
-template <typename Element>
-TOPK_DEVICE void write_results_of_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
-    const struct sort_tile t = s.tile[0];
-#pragma unroll 4
-    for (uint32_t j = 0; j < pass_sizes<Element>::ITEMS; j++)
-        for_targets(a, s, t, j * SORT_PASS_THREADS + simt_thread(),
-                    [&](uint32_t slot, Element element, uint64_t target) TOPK_LAMBDA {
-                        if (target < (uint64_t)t.r.k)
-                            write_result<Element>(a.rows, t.row, t.r, (int64_t)target, element,
-                                                  (int64_t)position_of(a, t, s.positions[slot]));
-                    });
+/* Writes what is among the results to the outputs. All threads. */
+template <typename Element, bool WHOLE>
+TOPK_DEVICE void write_results_of_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                                       const struct sort_tile &t) {
+    const uint64_t k = (uint64_t)t.r.k;
+    const int64_t first = t.row * a.rows.k_max;
+    if (a.wide || a.rows.payload != nullptr) {
+        for_wide_slots(s, t.count, [&](uint32_t slot, uint64_t target) TOPK_LAMBDA {
+            if (target < k)
+                write_output<Element>(a.rows, first + (int64_t)target, t.r.begin, s.elements[slot],
+                                      (int64_t)position_of(a, t, s.positions[slot]));
+        });
+        return;
+    }
+    Element *const values = simt_global((Element *)a.rows.out_values + first);
+    int32_t *const indices = simt_global((int32_t *)a.rows.out_indices + first);
+    int64_t *const wide_indices = simt_global((int64_t *)a.rows.out_indices + first);
+    for_slots<Element, WHOLE>(s, t.count, [&](uint32_t slot, uint32_t target) TOPK_LAMBDA {
+        if (target >= k)
+            return;
+        if (a.rows.out_values != nullptr)
+            values[target] = s.elements[slot];
+        if (a.rows.out_indices != nullptr && a.rows.wide_indices)
+            wide_indices[target] = (int64_t)s.positions[slot] + a.rows.index_base;
+        if (a.rows.out_indices != nullptr && !a.rows.wide_indices)
+            indices[target] = (int32_t)(s.positions[slot] + a.rows.index_base);
+    });
 }
 
-/* Sorts the tile by its digit. All threads; begins after a barrier. */
-template <typename Element>
-TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
-    const uint32_t ITEMS = pass_sizes<Element>::ITEMS;
-    const uint32_t mine = simt_warp() * SIMT_WARP * ITEMS + simt_lane();
-    const struct sort_tile t = s.tile[0];
-    const Element *from = list_of<Element>(a, t.in_group, t.r).elements + t.first + mine;
-    Element elements[ITEMS];
-    uint32_t slots[ITEMS];
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        elements[i] = mine + i * SIMT_WARP < t.count ? from[i * SIMT_WARP] : (Element)0;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        slots[i] = mine + i * SIMT_WARP < t.count
-                       ? digit_of_pass<Element>(a, elements[i], (key_word_t<Element>)t.threshold, a.pass)
-                       : SORT_BINS - 1u;
-    rank_tile(s.digits, t.count, slots);
-    const uint64_t offset = publish_counts(a, s);
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        if (mine + i * SIMT_WARP < t.count)
-            s.elements[slots[i]] = elements[i];
-    struct tile_positions<ITEMS> positions;
-    positions.load(a, t, mine);
-    find_bases(a, s, offset);
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        if (mine + i * SIMT_WARP < t.count)
-            s.positions[slots[i]] = positions.items[i];
-    simt_block_sync();
+/* A tile's share of the row's slots behind its results. */
+template <typename Element> TOPK_DEVICE void pad_row(const struct sort_args &a, const struct sort_tile &t) {
+    for (int64_t slot = t.r.k + t.number * SORT_PASS_THREADS + simt_thread(); slot < a.rows.k_max;
+         slot += a.tiles * SORT_PASS_THREADS)
+        write_padding<Element>(a.rows, t.row, slot);
+}
+
+/* ---- The pass ---- */
+
+/* Sorts a tile by its digit. All threads. */
+template <typename Element, bool WHOLE>
+TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                               const struct sort_tile &t) {
+    order_tile<Element, WHOLE>(a, s, t);
     if (t.is_last)
-        write_results_of_tile(a, s);
+        write_results_of_tile<Element, WHOLE>(a, s, t);
     else
-        write_entries(a, s);
+        write_entries<Element, WHOLE>(a, s, t);
 }
 
 template <typename Element>
@@ -270,15 +338,15 @@ TOPK_KERNEL TOPK_BOUNDS(SORT_PASS_THREADS, SORT_PASS_BLOCKS_PER_SM) void sort_pa
         if (simt_thread() == 0)
             s.tile[0] = draw_tile<Element>(a);
         simt_block_sync();
-        struct sort_tile t = s.tile[0];
+        const struct sort_tile &t = s.tile[0];
         if (t.all_taken)
             return;
         if (t.is_last)
-            for (int64_t slot = t.r.k + t.number * SORT_PASS_THREADS + simt_thread(); slot < a.rows.k_max;
-                 slot += a.tiles * SORT_PASS_THREADS)
-                write_padding<Element>(a.rows, t.row, slot);
-        if (t.count > 0)
-            sort_one_tile(a, s);
+            pad_row<Element>(a, t);
+        if (t.count == pass_sizes<Element>::TILE)
+            sort_one_tile<Element, true>(a, s, t);
+        else if (t.count > 0)
+            sort_one_tile<Element, false>(a, s, t);
         simt_block_sync();
     }
 }

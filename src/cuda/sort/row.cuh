@@ -59,7 +59,7 @@ TOPK_DEVICE void row_pass(const struct sort_args &a, const struct sort_row_share
         to[i] = (uint32_t)(keys[i] >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
     }
     simt_block_sync();
-    rank_tile(s.digits, count, to);
+    rank_tile(s.digits, count, to, [](uint32_t, uint32_t) TOPK_LAMBDA {});
 #pragma unroll
     for (uint32_t i = 0; i < SORT_ROW_ITEMS; i++) {
         if (i * SIMT_WARP + simt_lane() < mine) {

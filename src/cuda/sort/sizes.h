@@ -10,12 +10,12 @@
 enum {
     /* Of one pass; a divisor of 8, and no more digits than a block has threads. */
     SORT_DIGIT_BITS = SIZE(8, 4),
-    /* Of a pass, and the elements of a tile that each thread has: 6144 in a tile, or 3072 of 64 bits. A tile
-     * takes 48 KiB of shared memory, or 36, with its positions. */
+    /* Of a pass, and the elements of a tile that each thread has: 6528 in a tile, or 3072 of 64 bits. A
+     * sorted tile takes 62 KiB of shared memory, or 43: a T4 has 64. */
     SORT_PASS_THREADS = SIZE(384, 64),
-    SORT_ITEMS = SIZE(16, 2),
-    SORT_ITEMS_64 = SIZE(8, 2),
-    SORT_PASS_BLOCKS_PER_SM = SIZE(3, 1),
+    SORT_ITEMS = SIZE(17, 2),
+    SORT_ITEMS_64 = SIZE(12, 2),
+    SORT_PASS_BLOCKS_PER_SM = SIZE(2, 1),
     /* Of the other kernels that share rows among blocks. */
     SORT_THREADS = SIZE(512, 64),
     SORT_BLOCKS_PER_SM = SIZE(2, 1),

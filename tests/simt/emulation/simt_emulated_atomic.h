@@ -85,6 +85,10 @@ inline simt_u32x4 simt_load16_read_only(const void *address, simt_site at = simt
     return simt_load_words(address);
 }
 
+template <typename T> T *simt_global(T *pointer) {
+    return pointer;
+}
+
 template <typename T> const T *simt_in_register(const T *pointer) {
     return pointer;
 }

@@ -69,6 +69,10 @@ inline uint32_t simt_lanes_with(const char *operation, uint32_t mask, uint64_t m
 inline uint32_t simt_ballot(uint32_t mask, bool predicate, simt_site at = simt_here()) {
     return simt_lanes_with("simt_ballot", mask, predicate, 1, at);
 }
+inline uint32_t simt_ballot_alike(uint32_t bits, simt_site at = simt_here()) {
+    const uint32_t set = simt_ballot(SIMT_ALL_LANES, bits != 0, at);
+    return bits != 0 ? set : ~set;
+}
 
 inline bool simt_any(uint32_t mask, bool predicate, simt_site at = simt_here()) {
     return simt_lanes_with("simt_any", mask, predicate, 1, at) != 0;

@@ -67,7 +67,7 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 31 };
+enum { WARP_WORDS = 32 };
 
 /* A lane appends pairs of its number and twice that, one if its value is even, else two. Returns the sum of
  * the neighbour's, the second words times 1000. */
@@ -191,6 +191,7 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     out[29] = simt_signs<1>(value * 0x9e3779b1u);
     out[30] = simt_signs<2>(value * 0x9e3779b1u);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
+    out[31] = simt_ballot_alike(*simt_global(args.in + i) & 4);
 }
 
 #endif
