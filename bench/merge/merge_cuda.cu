@@ -222,7 +222,7 @@ bool run(topk_context *context, bench_timer *timer, const shape &s, const varian
     std::printf("%lld,%lld,%lld,%lld,%s,%s,%.2f,%.2f,%.3f,%zu,%s\n", static_cast<long long>(s.lists),
                 static_cast<long long>(s.rows), static_cast<long long>(s.length), static_cast<long long>(s.k),
                 v.sorted ? "yes" : "no", orders[v.order], merge_us, select_us, merge_us / select_us,
-                merge.bytes, right ? "right" : "WRONG");
+                merge.bytes, right ? "ok" : "FAIL");
     std::fflush(stdout);
     return right;
 }

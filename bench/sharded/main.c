@@ -216,7 +216,7 @@ static void print_line(const bench *b, const struct shape *shape, const double *
             printf(",");
         }
     }
-    printf(",%s\n", right ? "right" : "WRONG");
+    printf(",%s\n", right ? "ok" : "FAIL");
     fflush(stdout);
 }
 

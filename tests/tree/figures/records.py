@@ -57,7 +57,7 @@ def load(path, peers):
     if lines and "data" in lines[0]:
         add_groups(lines, peers)
     for line in lines:
-        if "rows" in line and line.get("lengths", "even") == "even":
+        if "rows" in line and "n" in line and line.get("lengths", "even") == "even":
             line["elements"] = str(int(line["rows"]) * int(line["n"]))
     return lines
 
