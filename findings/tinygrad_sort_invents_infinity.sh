@@ -2,9 +2,9 @@
 # A NaN makes sort() lose numbers, repeat others and return an infinity that nobody gave it: tinygrad 0.14.0, on a CPU.
 #
 # One expects NaN at one end, and every number there once. tinygrad sorts by a network of maxima and minima, pads rows to
-# a power of two with infinities, and finds positions by comparing values for equality, which NaN never is. So three numbers
-# may come back as one of them, another and +infinity; of four the greatest is missing, and topk() goes by that: it
-# answers 2 and 1 for 1, 2, 3 and NaN, where torch has NaN and 3. argmax() of three elements answers 3, which is no
+# a power of two with infinities, and finds positions by comparing values, where NaN equals nothing. So of two numbers and
+# a NaN come the numbers and +infinity. Of four elements two come twice and the greatest is missing; topk() goes by that:
+# for 1, 2, 3 and NaN it answers 2 and 1, where torch has NaN and 3. argmax() of three elements may answer 3, which is no
 # position.
 #
 # tinygrad compiles for a CPU with clang, which must be there.
