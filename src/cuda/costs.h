@@ -10,13 +10,14 @@ struct cuda_costs {
     double launch_us;
     struct {
         double bytes_per_us;
-        double pass_us;         /* besides reading, where blocks share rows */
-        double shared_reads;    /* how often these read a row */
-        double chosen_per_us;   /* results that these write */
-        double results_per_us;  /* of a row, that one block puts in order */
-        double row_us;          /* of a block with a row of its own */
-        double elements_per_us; /* that it goes through */
-        double own_reads;       /* how often all rows of such blocks are read */
+        double pass_us;             /* besides reading, where blocks share rows */
+        double shared_reads;        /* how often these read a row */
+        double chosen_per_us;       /* results that these write */
+        double results_per_us;      /* of a row, that one block puts in order */
+        double row_us;              /* of a block with a row of its own */
+        double elements_per_us;     /* that it goes through */
+        double own_reads;           /* how often all rows of such blocks are read */
+        double listed_bytes_per_us; /* of rows whose results are listed by position, and 4 more an element */
     } air;
     struct {
         double entries_per_us; /* in a pass through shared memory */

@@ -265,7 +265,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
         return own_rows_us(context, plan, s, sorted_us - of_list) + of_list +
                topk_cuda_costs.air.own_reads * read_us;
     }
-    return topk_cuda_costs.air.pass_us * (s->passes + 1) + sorted_us +
+    return topk_cuda_costs.air.pass_us * (s->passes + 1) + listing_us(context, plan, s->target) + sorted_us +
            topk_cuda_costs.air.shared_reads * read_us +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
 }

@@ -30,6 +30,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
            move_us(context, (read + worked) * (double)plan->element_bytes,
                    topk_cuda_costs.drtopk.bytes_per_us) +
            work_us(context, (double)plan->output_elements, topk_cuda_costs.air.chosen_per_us) +
+           listing_us(context, plan, radix_target_of(plan)) +
            sorting_us(context, plan, radix_target_of(plan));
 }
 

@@ -217,7 +217,8 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s->passes + 1) +
            topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
            work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
-           sorting_us(context, plan, s->target) + (s->shorts != NULL ? s->shorts->decision.cost_us : 0);
+           listing_us(context, plan, s->target) + sorting_us(context, plan, s->target) +
+           (s->shorts != NULL ? s->shorts->decision.cost_us : 0);
 }
 
 /* As air, or without the calls inside and with the longest digits. */

@@ -21,6 +21,7 @@ static inline double in_place_us(const topk_context *context, const struct plan 
     return (double)passes * (topk_cuda_costs.air.pass_us +
                              1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us)) +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us) +
+           listing_us(context, plan, radix_target_of(plan)) +
            sorting_us(context, plan, radix_target_of(plan));
 }
 

@@ -48,6 +48,16 @@ static inline bool ranks_results(int64_t rows, int64_t k, int64_t rows_of_most) 
     return rows <= rows_of_most * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1));
 }
 
+/* What it takes besides to list results in the order of positions, where blocks share rows: a tile waits for
+ * those before it, whether it holds results or not. */
+static inline double listing_us(const topk_context *context, const struct plan *plan,
+                                enum target_kind target) {
+    const double of_element = (double)plan->element_bytes + 4;
+    return target != TARGET_LIST ? 0
+                                 : work_us(context, (double)plan->input_elements * of_element,
+                                           topk_cuda_costs.air.listed_bytes_per_us);
+}
+
 /* What it takes to put results in order, in one block or, of lists, by sort: a pass for each byte, and about
  * as long as two more to write the list in order and to read it. */
 static inline double sorting_us(const topk_context *context, const struct plan *plan,
