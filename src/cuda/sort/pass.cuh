@@ -99,8 +99,6 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     return t;
 }
 
-/* ---- Counts ---- */
-
 /* How many elements of this row have a lower digit than that of the thread's number. All threads. */
 template <typename Element>
 TOPK_DEVICE uint64_t row_offset(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
@@ -150,8 +148,6 @@ TOPK_DEVICE void find_bases(const struct sort_args &a, const struct sort_pass_sh
         s.bases[SORT_BINS + digit] = (uint32_t)((offset - before) >> 32);
     }
 }
-
-/* ---- Ranks ---- */
 
 /* The elements of a tile that a thread has: item i is element first + i * SIMT_WARP. WHOLE: the tile has as
  * many as fit in, so that nothing has to be asked. */
@@ -219,8 +215,6 @@ TOPK_DEVICE void order_tile(const struct sort_args &a, const struct sort_pass_sh
         share.put(s.positions, slots, positions);
     simt_block_sync();
 }
-
-/* ---- Output ---- */
 
 /* The position of what has `number` in shared memory. */
 TOPK_DEVICE uint64_t position_of(const struct sort_args &a, const struct sort_tile &t, uint32_t number) {
@@ -311,8 +305,6 @@ template <typename Element> TOPK_DEVICE void pad_row(const struct sort_args &a, 
          slot += a.tiles * SORT_PASS_THREADS)
         write_padding<Element>(a.rows, t.row, slot);
 }
-
-/* ---- The pass ---- */
 
 /* Sorts a tile by its digit. All threads. */
 template <typename Element, bool WHOLE>
