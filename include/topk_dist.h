@@ -3,7 +3,7 @@
  * Selection from rows whose elements lie on many ranks: processes of one machine or of many. A library of its
  * own, libtopk_dist, over libtopk.
  *
- * Results are those of one call over the whole rows, bit for bit: for any number of ranks, any way of
+ * Results are what one call over the whole rows gives, bit for bit: for any number of ranks, any way of
  * dealing out the elements, any strategy. Elements that tie go by their position in the whole row.
  *
  *   topk_dist_group_create_mpi(MPI_COMM_WORLD, &group);                           // topk_dist_mpi.h
@@ -53,7 +53,7 @@ typedef enum topk_dist_destination {
     TOPK_DIST_EVERYWHERE = 0, /* all ranks get all rows */
     TOPK_DIST_ROOT = 1,       /* one rank gets all rows, the others nothing */
     TOPK_DIST_OWNER = 2,      /* each row goes to one rank: row r to rank r / ((rows + ranks - 1) / ranks) */
-    TOPK_DIST_IN_PLACE = 3    /* each rank gets those of its own elements that are results, by position */
+    TOPK_DIST_IN_PLACE = 3    /* each rank gets its own elements that are results, by position */
 } topk_dist_destination;
 
 /* The position in the whole row of an element that is at position p of its row on its rank. */

@@ -74,8 +74,8 @@ TOPK_API topk_status topk_sharded_begin(topk_context *context, const topk_proble
  * from input->values. Rounds count from 0, and each is counted once. A row with nothing left to count is not
  * read.
  *
- * Statuses as topk_sharded_begin(), and: those of topk_select_where() for input and predicate; BAD_STATE (on
- * a GPU see docs/sharded.md). */
+ * Statuses as topk_sharded_begin(), as topk_select_where() for input and predicate, and BAD_STATE (on a GPU
+ * see docs/sharded.md). */
 TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
                                         size_t state_bytes, int round, const topk_input *input,
                                         int64_t *counters, topk_stream stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * topk-bench-sharded: how long the rounds of topk_sharded_*() take on one shard, in reads of its data, and
- * beside topk_kth() over the same rows. Each run is checked: its results are those of topk_kth(), and all of
+ * beside topk_kth() over the same rows. Each run is checked: it has the results of topk_kth(), and all of
  * them lie in the one shard.
  *
  * usage: topk-bench-sharded [cpu | cuda] [RUNS] [LOG2] [THREADS]
@@ -123,7 +123,7 @@ static void write_results(const bench *b) {
             "results");
 }
 
-/* Whether the results of the rounds are those of topk_kth, and nothing else was written. */
+/* Whether the rounds have the results of topk_kth, and nothing else was written. */
 static bool is_right(const bench *b) {
     const int64_t rows = b->problem.rows;
     const size_t kth_bytes = b->kth[0].bytes, number_bytes = b->numbers[0].bytes;

@@ -60,7 +60,7 @@ static topk_status most(topk_dist_group *group, int64_t *numbers, int64_t count)
     return reduce(group, numbers, count, MPI_MAX);
 }
 
-/* `bytes` of a block, the next one of which begins `extent` bytes further on. */
+/* `bytes` of a block. The next block begins `extent` bytes further on. */
 static int make_type(int bytes, size_t extent, MPI_Datatype *type) {
     MPI_Datatype plain;
     int error = MPI_Type_contiguous(bytes, MPI_BYTE, &plain);

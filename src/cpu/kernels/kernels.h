@@ -105,7 +105,7 @@ struct dealing {
     uint32_t *slot_lines;
 };
 
-/* The n entries of a list from `begin` on are in order: all those that belong in places `at` and behind. */
+/* The n entries of a list from `begin` on are in order, and belong in places `at` and behind. */
 typedef void (*list_function)(void *argument, const struct list *list, size_t begin, size_t at, size_t n);
 
 struct kernels {

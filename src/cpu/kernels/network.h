@@ -72,7 +72,7 @@ static INLINE void merge_vectors(short_lanes *vectors, unsigned count) {
     }
 }
 
-/* Merges the lanes of each `span`, of which either half is sorted. */
+/* Merges the two sorted halves of each `span` of lanes. */
 static INLINE void merge_lanes(short_lanes *vectors, unsigned count, unsigned span) {
     for (unsigned i = 0; i < count / 2; i++) {
         const short_lanes a = vectors[i], b = lanes_across(vectors[count - 1 - i], span - 1);
