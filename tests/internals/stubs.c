@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sorting by stubs, and the network below it, of one key width and instruction set: numbers of elements
- * around those that vectors, networks and digits hold, and codes that are equal, crowded or far apart. */
+ * Sorting by stubs, and the network below it, of one key width and instruction set: as many elements as
+ * vectors, networks and digits hold, a few more and fewer, and codes that are equal, crowded or far apart. */
 #include "cpu/kernels/kernels.c"
 
 #include "check.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rows whose positions are dealt out to ranks: by a stride, or by a table. Ties are decided as
- * docs/sharded.md says, by more rounds over the positions of ties. The results of all ranks together are
- * those of one selection from the whole.
+ * docs/sharded.md says, by more rounds over the positions of ties. All ranks together have the results
+ * of one selection from the whole.
  *
  * Arguments: cpu and the number of threads; or cuda, over the emulated GPU, and N: one in N of the scenarios.
  */
