@@ -71,7 +71,7 @@ static topk_status compare_runs(const struct topk_dist_plan *plan, const int64_t
             if (rank != other && a[AGREE_LONGEST] > 0 && begins_within) {
                 return topk_dist_fail(TOPK_ERROR_CONTRADICTION,
                                       "rank %d: its positions begin at problem->index_base = %" PRId64
-                                      ", within those of rank %d, [%" PRId64 ", %" PRId64 " + %" PRId64 ")",
+                                      ", within the run of rank %d, [%" PRId64 ", %" PRId64 " + %" PRId64 ")",
                                       rank, a[AGREE_BASE], other, b[AGREE_BASE], b[AGREE_BASE],
                                       b[AGREE_LONGEST]);
             }

@@ -10,8 +10,8 @@
 enum {
     /* Of one pass; a divisor of 8, and no more digits than a block has threads. */
     SORT_DIGIT_BITS = SIZE(8, 4),
-    /* Of a pass, and the elements of a tile that each thread has: 6528 in a tile, or 3072 of 64 bits. A
-     * sorted tile takes 62 KiB of shared memory, or 43: a T4 has 64. */
+    /* Of a pass, and the elements of a tile that each thread has: 6528 in a tile, or 4608 of 64 bits. A
+     * sorted tile takes 62 KiB of shared memory: a T4 has 64. */
     SORT_PASS_THREADS = SIZE(384, 64),
     SORT_ITEMS = SIZE(17, 2),
     SORT_ITEMS_64 = SIZE(12, 2),
