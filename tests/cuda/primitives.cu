@@ -197,6 +197,11 @@ PRIMITIVE(load16_read_only) {
     simt_store16(a.out, simt_load16_read_only(a.data));
 }
 
+/* ld.global.u64 ld.global.u32 st.global.u32 */
+PRIMITIVE(global) {
+    *a.out = *simt_global((const uint32_t *)*a.word64);
+}
+
 /* prefetch.global.L2 */
 PRIMITIVE(read_ahead) {
     simt_read_ahead(a.data);
@@ -365,6 +370,11 @@ PRIMITIVE(add_lane_before) {
 /* ld.global.u32 vote.sync.ballot.b32 st.global.u32 */
 PRIMITIVE(ballot) {
     *a.out = simt_ballot(SIMT_ALL_LANES, *a.data == 3);
+}
+
+/* ld.global.u32 vote.sync.ballot.b32 st.global.u32 */
+PRIMITIVE(ballot_alike) {
+    *a.out = simt_ballot_alike(*a.data);
 }
 
 /* ld.global.u32 vote.sync.any.pred st.global.u32 */
