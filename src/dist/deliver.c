@@ -88,6 +88,11 @@ topk_status topk_dist_deliver(const struct run *r, int64_t count) {
     if (status != TOPK_OK || p->got_rows == 0) {
         return status;
     }
+    if (is_placed) { /* results are taken from the lists later */
+        spread(r->b.values, p->problem.rows, p->list_max, count, topk_type_size(p->problem.type));
+        spread(r->b.indices, p->problem.rows, p->list_max, count,
+               topk_dist_integer_bytes(p->problem.index_type));
+    }
     return merge(r, count, is_placed ? NULL : r->output.values, is_placed ? r->b.winners : r->output.indices);
 }
 

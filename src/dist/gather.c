@@ -21,6 +21,7 @@ static topk_status place(const struct run *r) {
     input.indices = r->b.indices;
     input.lists = &lists;
     input.k = r->b.ks;
+    input.lengths = r->b.ks; /* entries that were not sent are lost */
     output.values = r->output.values;
     output.indices = r->output.indices;
     return topk_dist_of_core(topk_plan_run(p->placed, &input, &output, r->b.core, p->core_bytes, NULL));
@@ -42,7 +43,7 @@ topk_status topk_dist_run_gather(struct run *r, topk_status status) {
     if (status != TOPK_OK || !topk_dist_is_placed(p)) {
         return status;
     }
-    topk_dist_find_own(r);
+    topk_dist_find_own(r, count);
     status = topk_dist_number_own(r);
     return status == TOPK_OK ? place(r) : status;
 }

@@ -66,16 +66,16 @@ static int64_t results_of(topk_index_type type, const void *indices, int64_t fir
 }
 
 /* A list is best first, so the results in it are its first entries. */
-void topk_dist_find_own(const struct run *r) {
+void topk_dist_find_own(const struct run *r, int64_t count) {
     const struct topk_dist_plan *p = r->plan;
     const topk_index_type type = p->problem.index_type;
     for (int64_t row = 0; row < p->problem.rows; row++) {
         const int64_t winners = row * p->winners_max, list = row * p->list_max;
-        const int64_t count = results_of(type, r->b.winners, winners, p->winners_max);
-        int64_t low = 0, high = results_of(type, r->b.indices, list, p->list_max);
+        const int64_t won = results_of(type, r->b.winners, winners, p->winners_max);
+        int64_t low = 0, high = results_of(type, r->b.indices, list, count);
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
-            if (is_among(type, r->b.winners, count, winners,
+            if (is_among(type, r->b.winners, won, winners,
                          topk_dist_read_integer(type, r->b.indices, list + middle))) {
                 low = middle + 1;
             } else {

@@ -20,8 +20,8 @@ struct run {
 topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
                                  void *values, void *indices, int64_t pitch);
 
-/* From the results of all ranks, or of another one: which of this rank's lists are among the `winners`. */
-void topk_dist_find_own(const struct run *r);
+/* From the results of all ranks: how many of the first `count` entries of this rank's lists are `winners`. */
+void topk_dist_find_own(const struct run *r, int64_t count);
 
 /* ---- Steps that communicate ---- */
 
@@ -34,7 +34,8 @@ topk_status topk_dist_run_count(struct run *r, topk_status status);
 /* How many candidates of each list must be sent, the same on all ranks. */
 topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);
 
-/* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. */
+/* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. In place
+ * these candidates stay where they were; the others are lost. */
 topk_status topk_dist_deliver(const struct run *r, int64_t count);
 
 /* output.before from b.own_k. */

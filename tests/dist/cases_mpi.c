@@ -65,6 +65,11 @@ static void draw_options(dealt *d, random_state *random, int ranks) {
     d->options.root = (int)random_below(random, ranks);
     d->options.exchange_kth = random_below(random, 2) == 0;
     d->seed = random_bits(random);
+    if (random_below(random, 6) == 0) { /* only a part of a list is sent, and the list is needed afterwards */
+        d->options.destination = TOPK_DIST_IN_PLACE;
+        d->options.strategy = TOPK_DIST_GATHER;
+        d->options.exchange_kth = 1;
+    }
 }
 
 static int ascending(const void *left, const void *right) {

@@ -327,6 +327,33 @@ static void check_runs_of(topk_operation operation, topk_dist_strategy strategy)
     topk_dist_plan_destroy(plan);
 }
 
+/* ---- Lists that are needed after a part of them was sent ---- */
+
+/* The exchange finds that no list need be sent beyond the second entry. All elements tie. */
+static void check_short_lists(void) {
+    static const int64_t two[ROWS] = {2, 2, 2};
+    int64_t own_k[ROWS];
+    arguments a;
+    topk_dist_plan *plan;
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    a.options.destination = TOPK_DIST_IN_PLACE;
+    a.options.strategy = TOPK_DIST_GATHER;
+    a.options.exchange_kth = 1;
+    a.problem.extent_type = TOPK_INDEX_I64;
+    a.input.k = two;
+    a.output.own_k = own_k;
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan)) || !CHECK_STATUS(TOPK_OK, run(&a, plan))) {
+        return;
+    }
+    for (int row = 0; row < ROWS; row++) {
+        CHECK(own_k[row] == (rank == 0 ? 2 : 0));
+        for (int slot = 0; slot < K; slot++) {
+            CHECK(a.indices[row * K + slot] == (slot < own_k[row] ? slot : -1));
+        }
+    }
+    topk_dist_plan_destroy(plan);
+}
+
 /* ---- Memory ---- */
 
 /* Each allocation of a plan fails in turn, on one rank. */
@@ -422,6 +449,7 @@ int main(int argc, char **argv) {
     check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
     check_runs_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
     check_runs_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
+    check_short_lists();
     check_memory();
     topk_dist_group_destroy(group);
     topk_context_destroy(context);
