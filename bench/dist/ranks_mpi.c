@@ -5,11 +5,16 @@
  * rank's, and the least of all repetitions: ranks that share processors with others are kept waiting. Prints
  * CSV. `over_own` is a run in own selections, `communication_percent` of a run what an own selection lacks.
  *
+ * Each run is checked (check_mpi.h), over outputs that were overwritten before. A point with a wrong result
+ * is FAIL, shows no time, and makes the exit status 1.
+ *
  * usage: mpirun -n RANKS topk-bench-dist [OPTION VALUE]...
  *   --n        powers of two, of the elements of a row on all ranks: "20,24"
  *   --k        numbers: "1000,100000"
  *   --rows, --repeat, --threads (of each rank)
- *   --where    everywhere, root, owner or place */
+ *   --where    everywhere, root, owner or place
+ *   --spoil    value, index, order, twice, missing or number: makes a result wrong before it is checked, on
+ * the last rank that has one */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
-#include "topk_dist_mpi.h"
+#include "check_mpi.h"
 
 enum { LIST_MOST = 16 };
 
@@ -27,7 +31,8 @@ static struct {
     int n_count, k_count, repeat, threads;
     int64_t rows;
     topk_dist_destination where;
-} asked = {{26}, {1000}, 1, 1, 11, 1, 1, TOPK_DIST_EVERYWHERE};
+    spoil spoil;
+} asked = {{26}, {1000}, 1, 1, 11, 1, 1, TOPK_DIST_EVERYWHERE, SPOIL_NOTHING};
 
 static topk_context *context;
 static topk_dist_group *group;
@@ -59,20 +64,24 @@ struct point {
     size_t own_bytes;
     topk_dist_plan *plan;
     topk_dist_properties properties;
-    void *workspace, *values, *indices;
+    void *workspace;
+    size_t slots;           /* of all rows' outputs */
+    results results, first; /* of this run, and of the first one, which was checked */
 };
 
 static void run_own(struct point *p) {
     topk_output output = TOPK_OUTPUT_INIT;
-    output.values = p->values;
-    output.indices = p->indices;
+    output.values = p->results.values;
+    output.indices = p->results.indices;
     check(topk_plan_run(p->own, &p->input, &output, p->workspace, p->own_bytes, NULL));
 }
 
 static void run_all(struct point *p) {
     topk_dist_output output = TOPK_DIST_OUTPUT_INIT;
-    output.values = p->values;
-    output.indices = p->indices;
+    output.values = p->results.values;
+    output.indices = p->results.indices;
+    output.own_k = p->results.own_k;
+    output.before = p->results.before;
     check(topk_dist_plan_run(p->plan, &p->input, &output, p->workspace, p->properties.workspace_bytes, NULL));
 }
 
@@ -87,22 +96,92 @@ static double time_us(void (*run)(struct point *p), struct point *p) {
     return slowest;
 }
 
-static void measure(struct point *p, const char *strategy) {
-    double own = INFINITY, all = INFINITY;
-    for (int i = 0; i <= asked.repeat; i++) {
-        own = fmin(own, time_us(run_own, p));
-        all = fmin(all, time_us(run_all, p));
-    }
-    if (topk_dist_group_rank(group) == 0) {
-        printf("%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%s,%.1f,%.1f,%.3f,%.1f,%.1f\n",
-               topk_dist_group_ranks(group), asked.threads, asked.rows, p->n, p->k, strategy,
-               p->properties.strategy == TOPK_DIST_GATHER ? "gather" : "histogram", own, all, all / own,
-               100 * (all - own) / all, p->properties.predicted_us);
-        (void)fflush(stdout);
+/* ---- Checks ---- */
+
+static void overwrite(const struct point *p) {
+    memset(p->results.values, 0xa5, p->slots * sizeof *p->results.values);
+    memset(p->results.indices, 0xa5, p->slots * sizeof *p->results.indices);
+    if (p->results.own_k != NULL) {
+        memset(p->results.own_k, 0xa5, (size_t)asked.rows * sizeof(int64_t));
+        memset(p->results.before, 0xa5, (size_t)asked.rows * sizeof(int64_t));
     }
 }
 
-static void run_point(int64_t n, int64_t k, topk_dist_strategy strategy, const char *name,
+/* Where the rows that this rank gets have their slots. */
+static size_t got_slots(const struct point *p) {
+    return (size_t)(p->properties.rows * p->properties.pitch);
+}
+
+/* Copies what the first run wrote, or compares with it, bit for bit. */
+static bool is_as_first(struct point *p, bool is_first) {
+    const size_t values = got_slots(p) * sizeof *p->results.values,
+                 indices = got_slots(p) * sizeof *p->results.indices;
+    if (is_first) {
+        memcpy(p->first.values, p->results.values, values);
+        memcpy(p->first.indices, p->results.indices, indices);
+    }
+    const size_t numbers = p->results.own_k != NULL ? (size_t)asked.rows * sizeof(int64_t) : 0;
+    if (is_first && numbers > 0) {
+        memcpy(p->first.own_k, p->results.own_k, numbers);
+        memcpy(p->first.before, p->results.before, numbers);
+    }
+    return memcmp(p->first.values, p->results.values, values) == 0 &&
+           memcmp(p->first.indices, p->results.indices, indices) == 0 &&
+           (numbers == 0 || (memcmp(p->first.own_k, p->results.own_k, numbers) == 0 &&
+                             memcmp(p->first.before, p->results.before, numbers) == 0));
+}
+
+/* The first run is checked against all elements, each other one against the first. */
+static bool is_right(struct point *p, bool is_first) {
+    const questions asked_for = {asked.rows, p->n, p->k, &p->properties, asked.where, asked.spoil};
+    int right = is_as_first(p, is_first), all;
+    if (is_first) {
+        right = check_results(&asked_for, &p->results);
+    }
+    MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+static bool measure(struct point *p, const char *strategy) {
+    double own = INFINITY, all = INFINITY;
+    bool right = true;
+    for (int i = 0; i <= asked.repeat && right; i++) {
+        own = fmin(own, time_us(run_own, p));
+        overwrite(p);
+        all = fmin(all, time_us(run_all, p));
+        right = is_right(p, i == 0);
+    }
+    if (topk_dist_group_rank(group) == 0) {
+        printf("%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%s", topk_dist_group_ranks(group), asked.threads,
+               asked.rows, p->n, p->k, strategy,
+               p->properties.strategy == TOPK_DIST_GATHER ? "gather" : "histogram");
+        if (right) {
+            printf(",%.1f,%.1f,%.3f,%.1f,%.1f,ok\n", own, all, all / own, 100 * (all - own) / all,
+                   p->properties.predicted_us);
+        } else {
+            printf(",,,,,,FAIL\n");
+        }
+        (void)fflush(stdout);
+    }
+    return right;
+}
+
+static results make_results(const struct point *p) {
+    const results made = {
+        allocate(p->slots * sizeof(float)), allocate(p->slots * sizeof(int64_t)),
+        asked.where == TOPK_DIST_IN_PLACE ? allocate((size_t)asked.rows * sizeof(int64_t)) : NULL,
+        asked.where == TOPK_DIST_IN_PLACE ? allocate((size_t)asked.rows * sizeof(int64_t)) : NULL};
+    return made;
+}
+
+static void free_results(results *r) {
+    free(r->values);
+    free(r->indices);
+    free(r->own_k);
+    free(r->before);
+}
+
+static bool run_point(int64_t n, int64_t k, topk_dist_strategy strategy, const char *name,
                       const float *values) {
     topk_plan_properties own = TOPK_PLAN_PROPERTIES_INIT;
     topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
@@ -111,8 +190,9 @@ static void run_point(int64_t n, int64_t k, topk_dist_strategy strategy, const c
     p.problem.type = TOPK_F32;
     p.problem.index_type = TOPK_INDEX_I64;
     p.problem.rows = asked.rows;
-    p.problem.length_max = n / topk_dist_group_ranks(group);
-    p.problem.index_base = topk_dist_group_rank(group) * p.problem.length_max;
+    p.problem.index_base = run_begin(n, topk_dist_group_rank(group), topk_dist_group_ranks(group));
+    p.problem.length_max =
+        run_begin(n, topk_dist_group_rank(group) + 1, topk_dist_group_ranks(group)) - p.problem.index_base;
     p.problem.k_max = k;
     p.input.values = values;
     options.strategy = strategy;
@@ -124,14 +204,16 @@ static void run_point(int64_t n, int64_t k, topk_dist_strategy strategy, const c
     p.own_bytes = own.workspace_bytes;
     p.workspace =
         allocate(p.own_bytes > p.properties.workspace_bytes ? p.own_bytes : p.properties.workspace_bytes);
-    p.values = allocate((size_t)(asked.rows * k) * sizeof(float));
-    p.indices = allocate((size_t)(asked.rows * k) * sizeof(int64_t));
-    measure(&p, name);
+    p.slots = (size_t)(asked.rows * k);
+    p.results = make_results(&p);
+    p.first = make_results(&p);
+    const bool right = measure(&p, name);
     topk_plan_destroy(p.own);
     topk_dist_plan_destroy(p.plan);
     free(p.workspace);
-    free(p.values);
-    free(p.indices);
+    free_results(&p.results);
+    free_results(&p.first);
+    return right;
 }
 
 static int read_list(const char *text, int64_t *list) {
@@ -165,6 +247,10 @@ static bool read_option(const char *name, const char *value) {
         }
         return false;
     }
+    if (strcmp(name, "--spoil") == 0) {
+        asked.spoil = spoil_of(value);
+        return asked.spoil != SPOIL_NOTHING;
+    }
     const int64_t number = strtoll(value, NULL, 10);
     if (strcmp(name, "--rows") == 0) {
         asked.rows = number;
@@ -180,6 +266,7 @@ static bool read_option(const char *name, const char *value) {
 
 int main(int argc, char **argv) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    bool right = true;
     MPI_Init(&argc, &argv);
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc || !read_option(argv[i], argv[i + 1])) {
@@ -192,23 +279,25 @@ int main(int argc, char **argv) {
     check(topk_dist_group_create_mpi(MPI_COMM_WORLD, &group));
     if (topk_dist_group_rank(group) == 0) {
         printf("ranks,threads,rows,n,k,asked,strategy,own_us,run_us,over_own,communication_percent,predicted_"
-               "us\n");
+               "us,check\n");
     }
     for (int i = 0; i < asked.n_count; i++) {
-        const int64_t n = INT64_C(1) << asked.n[i], mine = asked.rows * (n / topk_dist_group_ranks(group));
-        float *const values = allocate((size_t)mine * sizeof *values);
-        for (int64_t e = 0; e < mine; e++) {
-            values[e] = (float)random_unit_at(1 + (uint64_t)topk_dist_group_rank(group), e);
+        const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
+        const int64_t n = INT64_C(1) << asked.n[i], first = run_begin(n, rank, ranks),
+                      mine = run_begin(n, rank + 1, ranks) - first;
+        float *const values = allocate((size_t)(asked.rows * mine) * sizeof *values);
+        for (int64_t e = 0; e < asked.rows * mine; e++) {
+            values[e] = element_at(e / mine, first + e % mine);
         }
         for (int j = 0; j < asked.k_count; j++) {
-            run_point(n, asked.k[j], TOPK_DIST_GATHER, "gather", values);
-            run_point(n, asked.k[j], TOPK_DIST_HISTOGRAM, "histogram", values);
-            run_point(n, asked.k[j], TOPK_DIST_AUTO, "auto", values);
+            right &= run_point(n, asked.k[j], TOPK_DIST_GATHER, "gather", values);
+            right &= run_point(n, asked.k[j], TOPK_DIST_HISTOGRAM, "histogram", values);
+            right &= run_point(n, asked.k[j], TOPK_DIST_AUTO, "auto", values);
         }
         free(values);
     }
     topk_dist_group_destroy(group);
     topk_context_destroy(context);
     MPI_Finalize();
-    return 0;
+    return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
