@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs the checks of stubs.c where this machine has their instruction set. Compiled without that set: a compiler
- * may use it anywhere in what it compiles with it, in main above the question, too. */
+ * Runs the checks of stubs.c where this machine has their instruction set. Compiled without that set: a
+ * compiler may use it anywhere in what it compiles with it, in main above the question, too. */
 #include "stubs.h"
 
 #include <stdbool.h>

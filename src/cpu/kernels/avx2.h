@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_KERNELS_AVX2_H
 #define TOPK_SRC_CPU_KERNELS_AVX2_H
 
-#include "avx2_lanes.h"
+#include <immintrin.h>
 
 #if KEY_BITS == 8
 #define LANES 32

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * short_lanes of vector.h: eight integers of 32 bits, for AVX2, and for AVX-512. */
+ * short_lanes of network.c: eight integers, for AVX2, and for AVX-512. */
 #ifndef TOPK_SRC_CPU_KERNELS_AVX2_LANES_H
 #define TOPK_SRC_CPU_KERNELS_AVX2_LANES_H
 
 #include <immintrin.h>
 
 typedef __m256i short_lanes;
-enum { SHORT_LANES = 8, NETWORK_MAX = 16 * 8 * SHORT_LANES };
+enum { SHORT_LANES = 8 };
 
 static inline short_lanes lesser_lanes(short_lanes a, short_lanes b) {
     return _mm256_min_epu32(a, b);

@@ -5,6 +5,7 @@
  *   KEY_BITS       8, 16, 32 or 64
  *   KERNEL_SET     name of the struct kernels that this compilation defines
  *   KERNEL_NAME    its instruction set, as a string
+ *   SORT_NETWORK   network.h's function for that set
  * and the compiler options of the instruction set. The loops that turn elements into keys are plain
  * C which compilers vectorise; what they do not (masks, moving by masks) is in vector.h. */
 #include "kernels.h"

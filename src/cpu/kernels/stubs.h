@@ -92,7 +92,7 @@ static NO_INLINE void sort_digits(const struct stubs *s, size_t n, unsigned pref
 
 static inline void sort_prefixes(const struct stubs *s, size_t n, unsigned prefix_bits) {
     if (n <= NETWORK_MAX) {
-        sort_network(s->stubs, n);
+        SORT_NETWORK(s->stubs, n);
     } else {
         sort_digits(s, n, prefix_bits);
     }

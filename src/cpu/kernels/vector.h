@@ -21,21 +21,13 @@
  *   lanes_load, lanes_of, add_lanes
  *                          the numbers at an address; one number in all lanes; a + b
  *   add_above(c, a, b)     c + 1 in the lanes where a > b
- *   short_lanes            a vector of SHORT_LANES uint32_t
- *   lesser_lanes, greater_lanes
- *                          the lesser and the greater number of each lane
- *   lanes_across(v, d)     lane i has what lane i ^ d had; d is 1 or 2, or one less than a power of 2
- *   lanes_by_bit(a, b, d)  the lanes of a whose number has bit d clear, and the lanes of b where it is set
- *   store_columns(v, c, s) lane i of SHORT_LANES vectors, one after the other, to c + i * s
- *   NETWORK_MAX            so many integers of 32 bits are sorted by a network
  *
  *   RANK_MAX               so many hits of a row are ranked by counting comparisons
  *   STUBS_MIN              from this many on they are sorted by stubs where order is asked for */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
 
-#define INLINE inline __attribute__((always_inline))
-#define NO_INLINE __attribute__((noinline))
+#include "inline.h"
 
 #if defined(__AVX512BW__)
 #include "avx512.h"
