@@ -72,7 +72,16 @@ typedef enum topk_dist_strategy {
     TOPK_DIST_HISTOGRAM = 2 /* sums of counters find the k-th element; only results are selected and meet */
 } topk_dist_strategy;
 
-/* The same on all ranks. Start from TOPK_DIST_OPTIONS_INIT. */
+/* Where the elements of a rank come from. Those of PARTS, READ and READ_ONCE go to
+ * topk_dist_plan_run_source(). */
+typedef enum topk_dist_origin {
+    TOPK_DIST_INPUT = 0,    /* topk_dist_plan_run(): one input, in memory */
+    TOPK_DIST_PARTS = 1,    /* several vectors in memory */
+    TOPK_DIST_READ = 2,     /* a function reads them piece by piece: they may be more than the memory holds */
+    TOPK_DIST_READ_ONCE = 3 /* the same, and each element is read once: no kth, no histogram */
+} topk_dist_origin;
+
+/* The same on all ranks, but for origin and piece. Start from TOPK_DIST_OPTIONS_INIT. */
 typedef struct topk_dist_options {
     size_t size; /* sizeof(topk_dist_options) */
     topk_dist_destination destination;
@@ -83,10 +92,18 @@ typedef struct topk_dist_options {
                          none sends what ranks behind the best of these (Dr. Top-k). Pays where ranks have
                          very different elements; else 0 */
     int reserved;     /* 0 */
+    topk_dist_origin origin; /* of this rank's elements */
+    int reserved_2;          /* 0 */
+    int64_t
+        piece; /* the longest piece: elements of each row that are looked at in one step. READ and READ_ONCE:
+                  at least 1; a workspace holds two pieces. PARTS: 0 is whole parts. INPUT: 0 */
 } topk_dist_options;
 
 #define TOPK_DIST_OPTIONS_INIT                                                                               \
-    { sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0, 0, 0 }
+    {                                                                                                        \
+        sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0, 0, 0,            \
+            TOPK_DIST_INPUT, 0, 0                                                                            \
+    }
 
 /* An operation on a problem, on which all ranks have agreed. */
 typedef struct topk_dist_plan topk_dist_plan;
@@ -160,6 +177,46 @@ typedef struct topk_dist_output {
 TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input,
                                         const topk_dist_output *output, void *workspace,
                                         size_t workspace_bytes, topk_stream stream);
+
+/* ---- Elements in several vectors, or read piece by piece ----
+ *
+ * The elements of a rank's row lie one behind the other in its parts, or are read. An element's position on
+ * the rank counts through all parts. Rows are STRIDED, and the map is BASE or STRIDE. */
+
+/* A part of each row: element e of row r is values[r * row_stride + e]. */
+typedef struct topk_dist_part {
+    const void *values;
+    int64_t length;     /* of the part of each row, 0 or more */
+    int64_t row_stride; /* 0: length */
+} topk_dist_part;
+
+/* Writes elements [first, first + length) of row `row` of the rank to `values`. length is at least 1. Returns
+ * TOPK_OK, or a status that the run then has on all ranks. A run calls it from a thread of its own as well,
+ * but never twice at the same time: the next piece is read while ranks select from one. Rows of a piece are
+ * read in turn, and pieces in the order of positions. Histogram and kth read all elements several times. */
+typedef topk_status topk_dist_read(void *user, int64_t row, int64_t first, int64_t length, void *values);
+
+typedef struct topk_dist_source {
+    size_t size;                 /* sizeof(topk_dist_source) */
+    int64_t length;              /* of each row, 0 to length_max; that of all parts together */
+    const topk_dist_part *parts; /* PARTS: parts_count of them. Else NULL */
+    int64_t parts_count;
+    topk_dist_read *read; /* READ, READ_ONCE. Else NULL */
+    void *user;           /* for `read` */
+} topk_dist_source;
+
+#define TOPK_DIST_SOURCE_INIT                                                                                \
+    { sizeof(topk_dist_source), 0, NULL, 0, NULL, NULL }
+
+/* As topk_dist_plan_run(), for a rank whose options name an origin other than INPUT; the other ranks may call
+ * either. `input` has k, the predicate and `lengths` (clamped to source->length); its values and indices are
+ * NULL. It may start a thread, which ends before it returns.
+ *
+ * An error of the source on one rank, also in the middle, is an error on all, and nothing has been written:
+ * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin. */
+TOPK_API topk_status topk_dist_plan_run_source(topk_dist_plan *plan, const topk_dist_source *source,
+                                               const topk_input *input, const topk_dist_output *output,
+                                               void *workspace, size_t workspace_bytes, topk_stream stream);
 
 #ifdef __cplusplus
 }

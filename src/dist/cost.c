@@ -13,6 +13,8 @@ static const double BYTE_US = 1.0 / 1500; /* of a byte that a rank gets */
 static const double MERGE_US = 0.013;     /* of a candidate */
 static const double COUNT_US = 0.0024;    /* of an element that a thread counts, in all rounds */
 
+static const double NEVER_US = 1e15; /* what a rank cannot do */
+
 enum { TOLD_PER_US = 1000 };
 
 /* By bytes of an element, as topk_sharded.h says. */
@@ -61,7 +63,8 @@ static topk_status predict_gather(const struct topk_dist_plan *plan, double *us)
 static topk_status count_us(const struct topk_dist_plan *plan, double *us) {
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     const topk_status status = topk_dist_of_core(topk_context_query(plan->context, &properties));
-    const double elements = (double)plan->problem.rows * (double)plan->longest;
+    const int reads = topk_dist_is_streamed(plan) ? rounds_of(topk_type_size(plan->problem.type)) : 1;
+    const double elements = reads * (double)plan->problem.rows * (double)plan->longest;
     *us = elements * COUNT_US / (properties.threads > 0 ? properties.threads : 1);
     return status;
 }
@@ -91,8 +94,10 @@ topk_status topk_dist_choose(struct topk_dist_plan *plan) {
         status = predict_gather(plan, &us[0]);
     }
     const bool may_count = wanted != TOPK_DIST_GATHER;
+    const bool once = plan->options.origin == TOPK_DIST_READ_ONCE;
     if (status == TOPK_OK && may_count) {
         status = predict_histogram(plan, &us[1]);
+        us[1] = once ? NEVER_US : us[1];
     }
     status = topk_dist_agree(plan->group, status);
     for (int s = 0; s < 2; s++) {

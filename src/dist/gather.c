@@ -52,7 +52,9 @@ topk_status topk_dist_run_count(struct run *r, topk_status status) {
     const struct topk_dist_plan *p = r->plan;
     topk_output output = TOPK_OUTPUT_INIT;
     output.counts = r->b.better;
-    if (status == TOPK_OK) {
+    if (status == TOPK_OK && topk_dist_is_streamed(p)) {
+        status = topk_dist_stream_count(r);
+    } else if (status == TOPK_OK) {
         status =
             topk_dist_of_core(topk_plan_run(p->local, &r->input, &output, r->b.core, p->core_bytes, NULL));
     }

@@ -4,6 +4,8 @@
  * it has. Ties at the k-th go by position in the whole row. Where ranks have runs of positions, the ties of
  * those before count first. Else each rank lists the positions of its ties, as many as may be results, and
  * the same rounds find the last position that is one. */
+#include <string.h>
+
 #include "error.h"
 #include "run.h"
 
@@ -17,6 +19,15 @@ struct counted {
     int64_t *counters;
 };
 
+static topk_status count_round(const struct run *r, const struct counted *c, int round) {
+    if (c->problem == &r->plan->counted && topk_dist_is_streamed(r->plan)) {
+        return topk_dist_stream_round(r, round);
+    }
+    return topk_dist_of_core(topk_sharded_count(r->plan->context, c->problem, c->state,
+                                                c->properties->state_bytes, round, c->input, c->counters,
+                                                NULL));
+}
+
 /* All rounds. A rank that cannot go on says so behind the counters, and all ranks end together. */
 static topk_status count_rounds(const struct run *r, const struct counted *c) {
     topk_context *const context = r->plan->context;
@@ -27,8 +38,7 @@ static topk_status count_rounds(const struct run *r, const struct counted *c) {
         topk_dist_of_core(topk_sharded_begin(context, c->problem, c->state, bytes, c->k, c->counters, NULL));
     for (int round = 0; round < c->properties->rounds; round++) {
         if (status == TOPK_OK) {
-            status = topk_dist_of_core(
-                topk_sharded_count(context, c->problem, c->state, bytes, round, c->input, c->counters, NULL));
+            status = count_round(r, c, round);
         }
         c->counters[count] = status != TOPK_OK;
         const topk_status sent = topk_dist_sum(group, c->counters, count + 1);
@@ -144,7 +154,7 @@ static topk_status count_ties_before(struct run *r) {
 }
 
 /* The rank's candidates: all that are better than the k-th, and as many ties as may be results. */
-static topk_status list_ties(struct run *r) {
+static topk_status list_ties(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     const int64_t rows = p->problem.rows;
     for (int64_t row = 0; row < rows; row++) {
@@ -166,24 +176,23 @@ static topk_status list_ties(struct run *r) {
     return status;
 }
 
-/* Of its ties in rows that are cut a rank keeps those up to the last position that is a result. */
-static topk_status cut_ties(struct run *r) {
+/* Rounds over the positions of all ranks' ties: their state then knows the last one that is a result. */
+static topk_status count_tied(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = TOPK_INPUT_INIT;
-    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     const struct counted ties = {&p->tied, &p->tying, &input, r->b.tie_k, r->b.tie_state, r->b.tie_counters};
-    topk_status status = topk_dist_agree(p->group, list_ties(r));
-    if (status != TOPK_OK) {
-        return status;
-    }
+    const topk_status status = topk_dist_agree(p->group, list_ties(r));
     input.values = r->b.ties;
     input.lengths = r->b.tie_lengths;
-    status = count_rounds(r, &ties);
-    if (status != TOPK_OK) {
-        return status;
-    }
+    return status == TOPK_OK ? count_rounds(r, &ties) : status;
+}
+
+/* Of its ties in rows that are cut a rank keeps those up to the last position that is a result. */
+static topk_status cut_ties(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     output.kth = r->b.last_tie;
-    status = result(r, &p->tied, &p->tying, r->b.tie_state, NULL, &output);
+    const topk_status status = result(r, &p->tied, &p->tying, r->b.tie_state, NULL, &output);
     for (int64_t row = 0; row < p->problem.rows && status == TOPK_OK; row++) {
         int64_t kept = 0;
         while (kept < r->b.tie_lengths[row] && r->b.ties[row * p->list_max + kept] <= r->b.last_tie[row]) {
@@ -194,6 +203,22 @@ static topk_status cut_ties(struct run *r) {
     return status;
 }
 
+/* Once all ranks know that they have their results: the ones that came in pieces are in lists. */
+static topk_status write_placed(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const size_t slots = (size_t)(p->problem.rows * p->pitch);
+    if (!topk_dist_is_streamed(p)) {
+        return topk_dist_select_own(r, p->placed, r->b.own_k, r->output.values, r->output.indices, p->pitch);
+    }
+    if (r->output.values != NULL && slots > 0) {
+        memcpy(r->output.values, r->b.values, slots * topk_type_size(p->problem.type));
+    }
+    if (r->output.indices != NULL && slots > 0) {
+        memcpy(r->output.indices, r->b.indices, slots * topk_dist_integer_bytes(p->problem.index_type));
+    }
+    return TOPK_OK;
+}
+
 topk_status topk_dist_run_histogram(struct run *r, topk_status status) {
     const struct topk_dist_plan *p = r->plan;
     status = find_kth(r, status);
@@ -202,13 +227,22 @@ topk_status topk_dist_run_histogram(struct run *r, topk_status status) {
     }
     read_k(r);
     const bool by_rounds = topk_dist_may_tie(p) && any_is_cut(r);
+    status = by_rounds ? count_tied(r) : TOPK_OK;
+    if (status != TOPK_OK) {
+        return status; /* all ranks know */
+    }
     status = by_rounds ? cut_ties(r) : count_ties_before(r);
     if (topk_dist_is_placed(p)) {
+        if (status == TOPK_OK && topk_dist_is_streamed(p)) {
+            status = topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, r->b.own_k, r->b.values,
+                                          r->b.indices);
+            if (status == TOPK_OK) {
+                topk_dist_stride_positions(r, r->b.indices, p->pitch);
+            }
+        }
         const topk_status sent = topk_dist_agree(p->group, status);
         status = sent == TOPK_OK ? topk_dist_number_own(r) : sent;
-        return status != TOPK_OK ? status
-                                 : topk_dist_select_own(r, p->placed, r->b.own_k, r->output.values,
-                                                        r->output.indices, p->pitch);
+        return status == TOPK_OK ? write_placed(r) : status;
     }
     if (status == TOPK_OK && !by_rounds) {
         status = topk_dist_select_own(r, p->local, r->b.own_k, r->b.values, r->b.indices, p->list_max);

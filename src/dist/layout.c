@@ -76,6 +76,20 @@ static void take_counters(const struct topk_dist_plan *p, struct arena *arena, s
     }
 }
 
+static void take_pieces(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
+    const size_t value = topk_type_size(p->problem.type);
+    size_t piece; /* bytes of a row */
+    out->accumulator = take(arena, 1, p->accumulator_bytes);
+    out->piece_lengths = take(arena, p->problem.rows, topk_dist_integer_bytes(p->problem.extent_type));
+    if (p->options.origin != TOPK_DIST_PARTS) {
+        if (__builtin_mul_overflow((size_t)p->options.piece, value, &piece)) {
+            piece = SIZE_MAX;
+        }
+        out->pieces[0] = take(arena, p->problem.rows, piece);
+        out->pieces[1] = take(arena, p->problem.rows, piece);
+    }
+}
+
 size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buffers *out) {
     const int64_t rows = p->problem.rows;
     struct arena arena = {(uintptr_t)base, 0};
@@ -95,6 +109,9 @@ size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buff
     }
     if (topk_dist_exchanges(p)) {
         take_exchange(p, &arena, out);
+    }
+    if (topk_dist_is_streamed(p)) {
+        take_pieces(p, &arena, out);
     }
     out->core = take(&arena, 1, p->core_bytes);
     return arena.used;

@@ -23,7 +23,10 @@ struct buffers {
     int64_t *tie_lengths, *tie_k, *last_tie;
     void *tie_state;
     int64_t *tie_counters;
-    void *core; /* plan->core_bytes */
+    void *accumulator;   /* plan->accumulator_bytes */
+    void *pieces[2];     /* that are read: options.piece elements of each row */
+    void *piece_lengths; /* of the rows of a piece: extents */
+    void *core;          /* plan->core_bytes */
 };
 
 /* Fills *out with addresses from `base` on; returns the bytes, SIZE_MAX if these are beyond all memory. A

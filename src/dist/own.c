@@ -4,10 +4,13 @@
 #include "error.h"
 #include "run.h"
 
-static void stride_positions(const struct run *r, void *indices, int64_t pitch) {
+void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitch) {
     const struct topk_dist_plan *p = r->plan;
     const topk_index_type type = p->problem.index_type;
     const int64_t ranks = p->group->ranks, base = p->problem.index_base + p->group->rank;
+    if (p->options.map != TOPK_DIST_STRIDE || indices == NULL) {
+        return;
+    }
     for (int64_t at = 0; at < p->problem.rows * pitch; at++) {
         const int64_t position = topk_dist_read_integer(type, indices, at);
         if (position >= 0) {
@@ -21,6 +24,14 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
     const struct topk_dist_plan *p = r->plan;
     topk_input input = r->input;
     topk_output output = TOPK_OUTPUT_INIT;
+    if (topk_dist_is_streamed(p)) {
+        const topk_status streamed =
+            topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, own_k, values, indices);
+        if (streamed == TOPK_OK) {
+            topk_dist_stride_positions(r, indices, pitch);
+        }
+        return streamed;
+    }
     output.values = values;
     output.indices = indices;
     if (own_k != NULL) {
@@ -31,8 +42,8 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
     }
     const topk_status status =
         topk_dist_of_core(topk_plan_run(own_plan, &input, &output, r->b.core, p->core_bytes, NULL));
-    if (status == TOPK_OK && p->options.map == TOPK_DIST_STRIDE && indices != NULL) {
-        stride_positions(r, indices, pitch);
+    if (status == TOPK_OK) {
+        topk_dist_stride_positions(r, indices, pitch);
     }
     return status;
 }

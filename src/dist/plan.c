@@ -4,12 +4,14 @@
  * ranks end at the same step, with the same error. */
 #include "plan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "agree.h"
 #include "cost.h"
 #include "error.h"
 #include "layout.h"
+#include "topk_accumulator.h"
 #include "topk_advanced.h"
 
 enum { PROBLEM_BYTES_FIRST = 144, OPTIONS_BYTES_FIRST = 32, PROPERTIES_BYTES_FIRST = 56 };
@@ -39,6 +41,30 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
                               "options->exchange_kth is %d, options->reserved %d: 0 or 1, and 0",
                               o->exchange_kth, o->reserved);
+    }
+    return TOPK_OK;
+}
+
+static topk_status check_origin(const struct topk_dist_plan *plan) {
+    const topk_dist_options *o = &plan->options;
+    if (o->origin < TOPK_DIST_INPUT || o->origin > TOPK_DIST_READ_ONCE) {
+        return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->origin is %d", (int)o->origin);
+    }
+    const bool reads = o->origin == TOPK_DIST_READ || o->origin == TOPK_DIST_READ_ONCE;
+    if (o->piece < (reads ? 1 : 0) || (o->origin == TOPK_DIST_INPUT && o->piece != 0) || o->reserved_2 != 0) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
+                              "options->piece is %" PRId64 " with origin %d, options->reserved_2 is %d",
+                              o->piece, (int)o->origin, o->reserved_2);
+    }
+    if (o->origin != TOPK_DIST_INPUT && o->map == TOPK_DIST_TABLE && topk_dist_selects(plan)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "elements that come in pieces have no table of positions");
+    }
+    if (o->origin == TOPK_DIST_READ_ONCE &&
+        (plan->operation == TOPK_OPERATION_KTH ||
+         (topk_dist_selects(plan) && o->strategy == TOPK_DIST_HISTOGRAM))) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "elements that are read once: kth and histogram read them in each round");
     }
     return TOPK_OK;
 }
@@ -85,6 +111,11 @@ static topk_status check_problem(struct topk_dist_plan *plan, const topk_problem
     if (plan->options.map == TOPK_DIST_TABLE) {
         p->index_base = 0;
     }
+    if (topk_dist_is_streamed(plan) && (p->shape != TOPK_SHAPE_STRIDED || p->row_stride != 0)) {
+        return topk_dist_fail(
+            TOPK_ERROR_UNSUPPORTED,
+            "elements that come in pieces have rows of shape STRIDED, and problem->row_stride 0");
+    }
     status = topk_dist_of_core(topk_workspace_size(plan->context, plan->operation, p, &bytes));
     if (status != TOPK_OK) {
         return status;
@@ -107,6 +138,7 @@ static topk_status check(struct topk_dist_plan *plan, const topk_problem *proble
     topk_status status = topk_dist_read_struct("options", options != NULL ? options : &defaults,
                                                OPTIONS_BYTES_FIRST, sizeof defaults, &plan->options);
     status = status == TOPK_OK ? check_options(plan) : status;
+    status = status == TOPK_OK ? check_origin(plan) : status;
     status = status == TOPK_OK ? check_context(plan->context) : status;
     return status == TOPK_OK ? check_problem(plan, problem) : status;
 }
@@ -184,6 +216,26 @@ static topk_problem merged(const struct topk_dist_plan *plan, int64_t rows, int6
     return problem;
 }
 
+/* For elements that come in pieces: an accumulator of the rank's list, and room to count a piece. */
+static topk_status make_streamed(struct topk_dist_plan *plan) {
+    topk_problem *const p = &plan->streamed;
+    const int64_t piece = plan->options.piece;
+    size_t bytes = 0;
+    *p = plan->problem;
+    p->method = p->tuning = NULL;
+    p->order = TOPK_ORDER_BEST_FIRST;
+    p->ties = TOPK_TIES_LOWEST_INDEX;
+    p->length_max = piece > 0 ? lesser(piece, plan->longest) : plan->longest;
+    p->k_max = plan->list_max;
+    p->index_base = plan->options.map == TOPK_DIST_BASE ? p->index_base : 0;
+    if (plan->operation == TOPK_OPERATION_COUNT) {
+        return topk_dist_of_core(topk_workspace_size(plan->context, plan->operation, p, &plan->core_bytes));
+    }
+    const topk_status status = topk_accumulator_size(plan->context, p, &bytes);
+    plan->accumulator_bytes = bytes;
+    return topk_dist_of_core(status);
+}
+
 static topk_status make_placed(struct topk_dist_plan *plan) {
     if (plan->strategy == TOPK_DIST_GATHER) {
         topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
@@ -207,9 +259,21 @@ static topk_status make_merge(struct topk_dist_plan *plan) {
     return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->merge);
 }
 
+static size_t least_state(const struct topk_dist_plan *plan) {
+    const topk_problem *p = &plan->problem;
+    size_t bytes;
+    return plan->options.piece == 0 || __builtin_mul_overflow((size_t)plan->options.piece, p->rows, &bytes) ||
+                   __builtin_mul_overflow(bytes, topk_type_size(p->type), &bytes)
+               ? p->workspace_limit
+               : bytes;
+}
+
 static topk_status make_counted(struct topk_dist_plan *plan) {
     plan->counted = plan->problem;
     plan->counted.method = plan->counted.tuning = NULL;
+    if (topk_dist_is_streamed(plan)) { /* elements between rounds take no more than a piece */
+        plan->counted.workspace_limit = least_state(plan);
+    }
     plan->tied = (topk_problem)TOPK_PROBLEM_INIT;
     plan->tied.type = TOPK_I64;
     plan->tied.direction = TOPK_SMALLEST;
@@ -242,12 +306,13 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     struct buffers unused;
     topk_status status = TOPK_OK;
     if (plan->operation != TOPK_OPERATION_KTH) {
-        status = make_local(plan);
+        status = topk_dist_is_streamed(plan) ? make_streamed(plan) : make_local(plan);
     }
     if (status == TOPK_OK && merges) {
         status = make_merge(plan);
     }
-    if (status == TOPK_OK && topk_dist_is_placed(plan)) {
+    const bool places = plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_streamed(plan);
+    if (status == TOPK_OK && topk_dist_is_placed(plan) && places) {
         status = make_placed(plan);
     }
     if (status == TOPK_OK && topk_dist_counts(plan)) {

@@ -33,6 +33,8 @@ struct topk_dist_plan {
     topk_problem counted; /* for topk_sharded.h: the elements; the positions of ties */
     topk_problem tied;
     topk_sharded_properties counting, tying;
+    topk_problem streamed; /* PARTS, READ, READ_ONCE: of an accumulator for the rank's list */
+    size_t accumulator_bytes;
     size_t core_bytes; /* workspace of the core's calls */
     size_t workspace_bytes;
 };
@@ -50,11 +52,16 @@ static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
     return topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_IN_PLACE;
 }
 
+/* Whether the rank's elements come in pieces. */
+static inline bool topk_dist_is_streamed(const struct topk_dist_plan *plan) {
+    return plan->options.origin != TOPK_DIST_INPUT;
+}
+
 /* Whether results lie in lists before they are delivered. In place a histogram leaves them where they are,
- * unless it needs them for ties. */
+ * unless it needs them for ties, or pieces may turn out to be unreadable. */
 static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
-    return topk_dist_selects(plan) &&
-           (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan) || topk_dist_may_tie(plan));
+    return topk_dist_selects(plan) && (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan) ||
+                                       topk_dist_may_tie(plan) || topk_dist_is_streamed(plan));
 }
 
 /* Whether the k-th is found by sums of counters. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include <inttypes.h>
+
 #include "error.h"
 
-enum { INPUT_BYTES_FIRST = 64, OUTPUT_BYTES_FIRST = 64 };
+enum { INPUT_BYTES_FIRST = 64, OUTPUT_BYTES_FIRST = 64, SOURCE_BYTES_FIRST = 48 };
 
 static topk_status check_aligned(const char *name, const void *array, size_t bytes) {
     return (uintptr_t)array % bytes == 0
@@ -47,12 +49,31 @@ static topk_status check_output(const struct run *r) {
                : TOPK_OK;
 }
 
+/* The input of a run with a source. */
+static topk_status check_streamed(const topk_input *input, size_t extent) {
+    if (input->values != NULL || input->indices != NULL || input->begins != NULL || input->ends != NULL ||
+        input->offsets != NULL) {
+        return topk_dist_fail(TOPK_ERROR_CONTRADICTION,
+                              "input has values, indices, begins, ends or offsets beside a source");
+    }
+    if (input->predicate != NULL &&
+        (input->predicate->kind == TOPK_BYTE_MASK || input->predicate->kind == TOPK_BIT_MASK)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "elements that come in pieces have no mask");
+    }
+    return (uintptr_t)input->lengths % extent == 0
+               ? TOPK_OK
+               : topk_dist_fail(TOPK_ERROR_MISALIGNED, "input->lengths is not aligned to %zu bytes", extent);
+}
+
 static topk_status check_input(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     const bool takes = p->operation == TOPK_OPERATION_SELECT_WHERE || p->operation == TOPK_OPERATION_COUNT;
     if (takes != (r->input.predicate != NULL)) {
         return takes ? topk_dist_fail(TOPK_ERROR_NULL_POINTER, "input->predicate is NULL")
                      : topk_dist_fail(TOPK_ERROR_CONTRADICTION, "input->predicate: the operation takes none");
+    }
+    if (topk_dist_is_streamed(p)) {
+        return check_streamed(&r->input, topk_dist_integer_bytes(p->problem.extent_type));
     }
     if (!topk_dist_selects(p)) {
         return TOPK_OK;
@@ -66,6 +87,54 @@ static topk_status check_input(const struct run *r) {
                               "input->indices is NULL: it has the table of positions");
     }
     return TOPK_OK;
+}
+
+static topk_status check_parts(const topk_dist_source *s) {
+    int64_t length = 0;
+    for (int64_t part = 0; part < s->parts_count; part++) {
+        const topk_dist_part *const at = &s->parts[part];
+        if (at->length < 0 || at->row_stride < 0 || __builtin_add_overflow(length, at->length, &length)) {
+            return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
+                                  "source->parts[%" PRId64 "] has the length %" PRId64
+                                  " and the stride %" PRId64,
+                                  part, at->length, at->row_stride);
+        }
+    }
+    return length == s->length ? TOPK_OK
+                               : topk_dist_fail(TOPK_ERROR_CONTRADICTION,
+                                                "source->length is %" PRId64 ", but its parts have %" PRId64,
+                                                s->length, length);
+}
+
+static topk_status check_source(struct run *r, bool is_given, const topk_dist_source *source) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_dist_source *const s = &r->source;
+    if (is_given != topk_dist_is_streamed(p)) {
+        return topk_dist_fail(TOPK_ERROR_CONTRADICTION, "options->origin of the plan is %d: a run takes %s",
+                              (int)p->options.origin, is_given ? "no source" : "a source");
+    }
+    if (!is_given) {
+        return TOPK_OK;
+    }
+    const topk_status status = topk_dist_read_struct("source", source, SOURCE_BYTES_FIRST, sizeof *s, s);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const bool reads = p->options.origin != TOPK_DIST_PARTS;
+    if (reads != (s->read != NULL) || (reads && (s->parts != NULL || s->parts_count != 0))) {
+        return topk_dist_fail(TOPK_ERROR_CONTRADICTION,
+                              "source: options->origin of the plan asks for %s alone",
+                              reads ? "read" : "parts");
+    }
+    if (s->length < 0 || s->length > p->longest || s->parts_count < 0) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
+                              "source->length is %" PRId64 " of %" PRId64 ", in %" PRId64 " parts", s->length,
+                              p->longest, s->parts_count);
+    }
+    if (s->parts == NULL && s->parts_count > 0) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "source->parts is NULL");
+    }
+    return reads ? TOPK_OK : check_parts(s);
 }
 
 static topk_status begin(struct run *r, const topk_input *input, const topk_dist_output *output,
@@ -94,13 +163,12 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
     return TOPK_OK;
 }
 
-topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input, const topk_dist_output *output,
-                               void *workspace, size_t workspace_bytes, topk_stream stream) {
+static topk_status run(topk_dist_plan *plan, bool is_given, const topk_dist_source *source,
+                       const topk_input *input, const topk_dist_output *output, void *workspace,
+                       size_t workspace_bytes, topk_stream stream) {
     struct run r = {.plan = plan};
-    if (plan == NULL) {
-        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "plan is NULL");
-    }
-    const topk_status status = begin(&r, input, output, workspace, workspace_bytes, stream);
+    topk_status status = check_source(&r, is_given, source);
+    status = status == TOPK_OK ? begin(&r, input, output, workspace, workspace_bytes, stream) : status;
     switch (plan->operation) {
     case TOPK_OPERATION_KTH:
         return topk_dist_run_kth(&r, status);
@@ -110,4 +178,17 @@ topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input, co
         return plan->strategy == TOPK_DIST_HISTOGRAM ? topk_dist_run_histogram(&r, status)
                                                      : topk_dist_run_gather(&r, status);
     }
+}
+
+topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input, const topk_dist_output *output,
+                               void *workspace, size_t workspace_bytes, topk_stream stream) {
+    return plan == NULL ? topk_dist_fail(TOPK_ERROR_NULL_POINTER, "plan is NULL")
+                        : run(plan, false, NULL, input, output, workspace, workspace_bytes, stream);
+}
+
+topk_status topk_dist_plan_run_source(topk_dist_plan *plan, const topk_dist_source *source,
+                                      const topk_input *input, const topk_dist_output *output,
+                                      void *workspace, size_t workspace_bytes, topk_stream stream) {
+    return plan == NULL ? topk_dist_fail(TOPK_ERROR_NULL_POINTER, "plan is NULL")
+                        : run(plan, true, source, input, output, workspace, workspace_bytes, stream);
 }

@@ -10,6 +10,7 @@ struct run {
     const struct topk_dist_plan *plan;
     topk_input input;
     topk_dist_output output;
+    topk_dist_source source; /* of a rank whose elements come in pieces */
     struct buffers b;
 };
 
@@ -19,6 +20,18 @@ struct run {
  * `own_k`: k of each row, or NULL, which is the caller's. */
 topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
                                  void *values, void *indices, int64_t pitch);
+
+/* The same of elements that come in pieces: the first k_max of each row's list, best first or by position.
+ * Indices are positions on the rank, plus index_base where ranks have runs. */
+topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const int64_t *own_k,
+                                 void *values, void *indices);
+
+/* Of elements that come in pieces: counts a round of topk_sharded.h; adds the matches to b.better. */
+topk_status topk_dist_stream_round(const struct run *r, int round);
+topk_status topk_dist_stream_count(const struct run *r);
+
+/* Positions on the rank become positions in the whole row, where these are dealt out in turns. */
+void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitch);
 
 /* From the results of all ranks: how many of the first `count` entries of this rank's lists are `winners`. */
 void topk_dist_find_own(const struct run *r, int64_t count);

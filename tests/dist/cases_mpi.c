@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The shared list of cases, and random ones, with rows dealt out to ranks: in runs of positions, in turns, or
- * anyhow, with each operation, strategy and destination. What all ranks write is compared with the oracle, as
- * ever. Each process builds the same case, and keeps what its rank has.
+ * anyhow, with each operation, strategy and destination. A rank has its elements in one input, in parts, in a
+ * file, or reads them once. What all ranks write is compared with the oracle, as ever. Each process builds
+ * the same case, and keeps what its rank has.
  *
  * Seven processes (or fewer) work in turns as one group of all, as groups of four and three, and in pairs, so
  * that cases have 7, 4, 3, 2 or 1 ranks.
@@ -15,6 +16,7 @@
 
 #include "covering.h"
 #include "elements.h"
+#include "given.h"
 #include "random.h"
 #include "run.h"
 #include "topk_dist_mpi.h"
@@ -55,6 +57,9 @@ typedef struct dealt {
     uint64_t seed;
     int64_t cuts[8];
     int order[7]; /* which run each rank has */
+    int64_t longest;
+    void *lengths; /* of rows in pieces */
+    given given;   /* this operation's elements in pieces, unless options.origin is INPUT */
 } dealt;
 
 static void draw_options(dealt *d, random_state *random, int ranks) {
@@ -192,6 +197,7 @@ static void deal(dealt *d, const instance *whole, random_state *random, int rank
         longest = length > longest ? length : longest;
         least = length < least ? length : least;
     }
+    d->longest = longest;
     d->problem = whole->problem;
     d->problem.workspace_limit = 0;
     d->input = (topk_input)TOPK_INPUT_INIT;
@@ -206,6 +212,57 @@ static void deal(dealt *d, const instance *whole, random_state *random, int rank
         d->predicate.kind = TOPK_BYTE_MASK;
         d->predicate.mask = d->mask;
     }
+}
+
+/* ---- Elements in pieces ---- */
+
+/* Each rank has its own origin, as far as the operation can have it. */
+static topk_dist_origin draw_origin(const dealt *d, const run_operation *operation, random_state *random) {
+    const bool selects = operation == &run_select || operation == &run_select_where;
+    const bool takes_mask = d->predicate.mask != NULL && d->input.predicate != NULL;
+    const topk_dist_origin origin = (topk_dist_origin)random_below(random, 4);
+    if (takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
+        return TOPK_DIST_INPUT;
+    }
+    const bool rereads = operation == &run_kth || (selects && d->options.strategy == TOPK_DIST_HISTOGRAM);
+    return origin == TOPK_DIST_READ_ONCE && rereads ? TOPK_DIST_READ : origin;
+}
+
+/* Of this operation: *problem, *input and options. */
+static void give(dealt *d, const run_operation *operation, int rank, topk_problem *problem,
+                 topk_input *input) {
+    random_state random = {random_at(d->seed + (uint64_t)operation->operation, rank)};
+    const given_rows rows = {d->values.data, d->ends, d->problem.rows, d->longest,
+                             oracle_type_size(d->problem.type)};
+    d->options.origin = draw_origin(d, operation, &random);
+    d->options.piece = 0;
+    if (d->options.origin == TOPK_DIST_INPUT) {
+        return;
+    }
+    given_begin(&d->given, d->options.origin, &rows, &random);
+    if (d->options.origin != TOPK_DIST_PARTS || random_below(&random, 2) == 0) {
+        d->options.piece =
+            1 + d->longest / (1 + random_below(&random, 8)); /* few pieces: each is waited for */
+    }
+    problem->shape = TOPK_SHAPE_STRIDED;
+    problem->row_stride = problem->elements_max = 0;
+    input->values = input->offsets = NULL;
+    input->lengths = NULL;
+    if (d->problem.shape == TOPK_SHAPE_CSR) {
+        d->lengths = allocate((size_t)problem->rows * 8);
+        for (int64_t row = 0; row < problem->rows; row++) {
+            write_integer(d->lengths, row, problem->extent_type, d->ends[row] - begin_of(d, row));
+        }
+        input->lengths = d->lengths;
+    }
+}
+
+static void end_given(dealt *d) {
+    if (d->options.origin != TOPK_DIST_INPUT) {
+        given_end(&d->given);
+    }
+    free(d->lengths);
+    d->lengths = NULL;
 }
 
 static void end_dealt(dealt *d) {
@@ -310,14 +367,20 @@ static run_result check_others(const run *r, int o, size_t row_bytes, int64_t fi
                                                    : run_fail("output %d: other rows written", o);
 }
 
-static topk_status run_plan(const dealt *d, const topk_dist_plan *plan,
-                            const topk_dist_properties *properties, const topk_dist_output *output) {
+static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const topk_dist_properties *properties,
+                            const topk_dist_output *output) {
     device_buffer workspace =
         device_workspace(properties->workspace_bytes, GUARDED_AT_END, DEVICE_GARBAGE, 7);
     topk_status status = TOPK_OK;
     for (int again = 0; again < 2 && status == TOPK_OK; again++) {
-        status = topk_dist_plan_run((topk_dist_plan *)(uintptr_t)plan, &d->input, output, workspace.data,
-                                    workspace.bytes, NULL);
+        topk_dist_plan *const runs = (topk_dist_plan *)(uintptr_t)plan;
+        if (d->options.origin == TOPK_DIST_INPUT) {
+            status = topk_dist_plan_run(runs, &d->input, output, workspace.data, workspace.bytes, NULL);
+        } else {
+            given_again(&d->given);
+            status = topk_dist_plan_run_source(runs, &d->given.source, &d->input, output, workspace.data,
+                                               workspace.bytes, NULL);
+        }
     }
     if (!device_intact(&workspace)) {
         status = (topk_status)run_fail("wrote outside of the workspace");
@@ -385,13 +448,18 @@ static run_result run_operation_of(dealt *d, const run_operation *operation, top
     const bool selects = operation == &run_select || operation == &run_select_where;
     d->input.predicate = operation == &run_select_where || operation == &run_count ? &d->predicate : NULL;
     d->input.indices = NULL;
+    const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
+    const topk_input all = d->input;
+    topk_problem problem = d->problem;
+    give(d, operation, rank, &problem, &d->input);
     const topk_status status =
-        topk_dist_plan_create(group, context, operation->operation, &d->problem, &d->options, &plan);
+        topk_dist_plan_create(group, context, operation->operation, &problem, &d->options, &plan);
     if (status != TOPK_OK) {
         return run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
     }
-    const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
     const run_result result = selects ? check_select(d, plan, &r, rank, ranks) : check_numbers(d, plan, &r);
+    end_given(d);
+    d->input = all;
     topk_dist_plan_destroy(plan);
     for (int o = 0; o < RUN_OUTPUTS; o++) {
         device_free(&r.outputs[o]);
@@ -416,9 +484,11 @@ static void run_case(const test_case *c, long number, topk_dist_group *group) {
         if (run_operation_of(&d, operations[o], group) != RUN_PASSED) {
             failures++;
             fprintf(stderr,
-                    "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d, exchange %d: %s\n",
+                    "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d, exchange %d, origin "
+                    "%d, piece %" PRId64 ": %s\n",
                     number, rank, ranks, operations[o]->name, (int)d.options.destination, (int)d.options.map,
-                    (int)d.options.strategy, d.options.exchange_kth, case_format(c, text));
+                    (int)d.options.strategy, d.options.exchange_kth, (int)d.options.origin, d.options.piece,
+                    case_format(c, text));
         }
     }
     end_dealt(&d);

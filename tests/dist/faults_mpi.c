@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What goes wrong on one rank is an error on all, with the same status and text, and nothing is written:
- * wrong arguments of plans and runs, arguments that differ, memory that is missing. Afterwards the group
- * works.
+ * wrong arguments of plans and runs, arguments that differ, memory that is missing, a read that fails.
+ * Afterwards the group works.
  *
  * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run.
  *
@@ -51,6 +51,10 @@ typedef struct arguments {
     topk_dist_output output;
     size_t missing_bytes;
     topk_stream stream;
+    topk_dist_source source;
+    const topk_dist_source *given_source;
+    topk_dist_part parts[2];
+    long reads_left; /* before one fails; -1: none does */
     float values[ROWS * LENGTH];
     float best[ROWS * K];
     int64_t indices[ROWS * K], numbers[ROWS];
@@ -118,8 +122,12 @@ static topk_status run(arguments *a, topk_dist_plan *plan) {
     topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
     CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &properties));
     void *const workspace = malloc(properties.workspace_bytes + 1);
-    const topk_status status = topk_dist_plan_run(plan, &a->input, &a->output, workspace,
-                                                  properties.workspace_bytes - a->missing_bytes, a->stream);
+    const size_t bytes = properties.workspace_bytes - a->missing_bytes;
+    const topk_status status =
+        a->given_source != NULL
+            ? topk_dist_plan_run_source(plan, a->given_source, &a->input, &a->output, workspace, bytes,
+                                        a->stream)
+            : topk_dist_plan_run(plan, &a->input, &a->output, workspace, bytes, a->stream);
     free(workspace);
     return status;
 }
@@ -197,6 +205,28 @@ static void other_kind(arguments *a) {
 static void other_root(arguments *a) {
     a->options.root = 1;
 }
+static void no_origin(arguments *a) {
+    a->options.origin = (topk_dist_origin)4;
+}
+static void no_piece(arguments *a) {
+    a->options.origin = TOPK_DIST_READ;
+}
+static void piece_of_an_input(arguments *a) {
+    a->options.piece = 1;
+}
+static void read_once_in_rounds(arguments *a) {
+    a->options.origin = TOPK_DIST_READ_ONCE;
+    a->options.piece = 1;
+    a->options.strategy = TOPK_DIST_HISTOGRAM;
+}
+static void table_of_parts(arguments *a) {
+    a->options.origin = TOPK_DIST_PARTS;
+    a->options.map = TOPK_DIST_TABLE;
+}
+static void strided_parts(arguments *a) {
+    a->options.origin = TOPK_DIST_PARTS;
+    a->problem.row_stride = LENGTH;
+}
 static void overlap(arguments *a) {
     a->problem.index_base = rank == 0 ? 1 : 0;
 }
@@ -221,6 +251,12 @@ static const struct {
     {"another operation", other_operation, TOPK_ERROR_UNSUPPORTED, false},
     {"a stride beyond the indices", narrow_stride, TOPK_ERROR_INDEX_TOO_NARROW, false},
     {"an unknown method", unknown_method, TOPK_ERROR_UNKNOWN_METHOD, false},
+    {"no origin", no_origin, TOPK_ERROR_UNKNOWN_ENUM, false},
+    {"no piece", no_piece, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"a piece of an input", piece_of_an_input, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"rounds of what is read once", read_once_in_rounds, TOPK_ERROR_UNSUPPORTED, false},
+    {"a table of parts", table_of_parts, TOPK_ERROR_UNSUPPORTED, false},
+    {"a stride of parts", strided_parts, TOPK_ERROR_UNSUPPORTED, false},
     {"another type", other_type, TOPK_ERROR_CONTRADICTION, true},
     {"another k", other_k, TOPK_ERROR_CONTRADICTION, true},
     {"another order", other_order, TOPK_ERROR_CONTRADICTION, true},
@@ -325,6 +361,178 @@ static void check_runs_of(topk_operation operation, topk_dist_strategy strategy)
     CHECK_STATUS(TOPK_OK, run(&a, plan));
     CHECK(!is_poison(a.best, sizeof a.best) || !is_poison(a.numbers, sizeof a.numbers));
     topk_dist_plan_destroy(plan);
+}
+
+/* ---- Sources ---- */
+
+enum { PIECE = 40 }; /* three pieces of each row */
+
+static topk_status read_zeros(void *user, int64_t row, int64_t first, int64_t length, void *values) {
+    arguments *const a = user;
+    if (a->reads_left == 0) {
+        return TOPK_ERROR_OUT_OF_MEMORY;
+    }
+    a->reads_left -= a->reads_left > 0;
+    if (row < 0 || row >= ROWS || first < 0 || first + length > LENGTH || length < 1 || length > PIECE) {
+        return TOPK_ERROR_BAD_STATE;
+    }
+    memset(values, 0, (size_t)length * sizeof(float));
+    return TOPK_OK;
+}
+
+static void set_source(arguments *a, topk_operation operation, topk_dist_strategy strategy,
+                       topk_dist_origin origin) {
+    set_arguments(a, operation);
+    a->options.strategy = strategy;
+    a->options.origin = origin;
+    a->options.piece = PIECE;
+    a->input.values = NULL;
+    a->source = (topk_dist_source)TOPK_DIST_SOURCE_INIT;
+    a->source.length = LENGTH;
+    a->reads_left = -1;
+    if (origin == TOPK_DIST_PARTS) {
+        a->parts[0] = (topk_dist_part){a->values, 30, LENGTH};
+        a->parts[1] = (topk_dist_part){a->values + 30, LENGTH - 30, LENGTH};
+        a->source.parts = a->parts;
+        a->source.parts_count = 2;
+    } else {
+        a->source.read = read_zeros;
+        a->source.user = a;
+    }
+    a->given_source = &a->source;
+}
+
+static bool writes_nothing(const arguments *a) {
+    return is_poison(a->best, sizeof a->best) && is_poison(a->indices, sizeof a->indices) &&
+           is_poison(a->numbers, sizeof a->numbers);
+}
+
+/* Each read of a run fails in turn, on one rank; in the end none does. */
+static void check_reads(topk_operation operation, topk_dist_strategy strategy,
+                        topk_dist_destination destination, topk_dist_map map) {
+    for (int at_fault = 0; at_fault < ranks; at_fault++) {
+        arguments a;
+        topk_dist_plan *plan;
+        set_source(&a, operation, strategy, TOPK_DIST_READ);
+        a.options.destination = destination;
+        a.options.map = map;
+        a.problem.index_base = map == TOPK_DIST_STRIDE ? 0 : a.problem.index_base;
+        if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+            return;
+        }
+        topk_status status = TOPK_ERROR_OUT_OF_MEMORY;
+        long allowed = 0;
+        for (; status != TOPK_OK && CHECK(allowed < 200); allowed++) {
+            a.reads_left = rank == at_fault ? allowed : -1;
+            status = run(&a, plan);
+            if (status != TOPK_OK) {
+                expect_all(TOPK_ERROR_OUT_OF_MEMORY, status, at_fault, "a read that fails");
+                CHECK(strstr(topk_dist_last_error(), "source->read returned TOPK_ERROR_OUT_OF_MEMORY") !=
+                      NULL);
+                CHECK(writes_nothing(&a));
+            }
+        }
+        CHECK(!writes_nothing(&a));
+        CHECK(allowed - 1 >= 3 * ROWS && (operation != TOPK_OPERATION_SELECT ||
+                                          strategy == TOPK_DIST_GATHER || allowed - 1 >= 2 * 3 * ROWS));
+        topk_dist_plan_destroy(plan);
+    }
+}
+
+static void no_source(arguments *a) {
+    a->given_source = NULL;
+}
+static void small_source(arguments *a) {
+    a->source.size = 8;
+}
+static void long_source(arguments *a) {
+    a->source.length = LENGTH + 1;
+}
+static void unequal_parts(arguments *a) {
+    a->parts[1].length--;
+}
+static void negative_part(arguments *a) {
+    a->parts[0].length = -1;
+}
+static void missing_part(arguments *a) {
+    a->parts[1].values = NULL;
+}
+static void missing_parts(arguments *a) {
+    a->source.parts = NULL;
+}
+static void reading_parts(arguments *a) {
+    a->source.read = read_zeros;
+}
+static void input_and_source(arguments *a) {
+    a->input.values = a->values;
+}
+
+static const struct {
+    const char *name;
+    void (*spoil)(arguments *a);
+    topk_status status;
+} of_sources[] = {
+    {"no source", no_source, TOPK_ERROR_CONTRADICTION},
+    {"a small source", small_source, TOPK_ERROR_STRUCT_SIZE},
+    {"a source longer than the plan", long_source, TOPK_ERROR_OUT_OF_RANGE},
+    {"parts of another length", unequal_parts, TOPK_ERROR_CONTRADICTION},
+    {"a negative part", negative_part, TOPK_ERROR_OUT_OF_RANGE},
+    {"a part without values", missing_part, TOPK_ERROR_NULL_POINTER},
+    {"no parts", missing_parts, TOPK_ERROR_NULL_POINTER},
+    {"parts that are read", reading_parts, TOPK_ERROR_CONTRADICTION},
+    {"an input beside a source", input_and_source, TOPK_ERROR_CONTRADICTION},
+};
+
+static void check_sources_of(topk_operation operation, topk_dist_strategy strategy) {
+    arguments a;
+    topk_dist_plan *plan;
+    set_source(&a, operation, strategy, TOPK_DIST_PARTS);
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof of_sources / sizeof of_sources[0]; i++) {
+        for (int at_fault = 0; at_fault < ranks; at_fault++) {
+            set_source(&a, operation, strategy, TOPK_DIST_PARTS);
+            if (rank == at_fault) {
+                of_sources[i].spoil(&a);
+            }
+            expect_all(of_sources[i].status, run(&a, plan), at_fault, of_sources[i].name);
+            CHECK(writes_nothing(&a));
+        }
+    }
+    set_source(&a, operation, strategy, TOPK_DIST_PARTS);
+    CHECK_STATUS(TOPK_OK, run(&a, plan));
+    CHECK(!writes_nothing(&a));
+    topk_dist_plan_destroy(plan);
+}
+
+/* Of one rank that reads its elements once all ranks take account. */
+static void check_read_once(void) {
+    arguments a;
+    topk_dist_plan *plan;
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    set_source(&a, TOPK_OPERATION_SELECT, TOPK_DIST_AUTO, rank == 0 ? TOPK_DIST_READ_ONCE : TOPK_DIST_READ);
+    if (CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &properties));
+        CHECK(properties.strategy == TOPK_DIST_GATHER);
+        topk_dist_plan_destroy(plan);
+    }
+}
+
+static void check_sources(void) {
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_STRIDE);
+    check_reads(TOPK_OPERATION_KTH, TOPK_DIST_AUTO, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
+    check_sources_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER);
+    check_sources_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
+    check_sources_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
+    check_sources_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
+    check_read_once();
+    check_group_works();
 }
 
 /* ---- Lists that are needed after a part of them was sent ---- */
@@ -449,6 +657,7 @@ int main(int argc, char **argv) {
     check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
     check_runs_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
     check_runs_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
+    check_sources();
     check_short_lists();
     check_memory();
     topk_dist_group_destroy(group);

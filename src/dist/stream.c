@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a rank makes of elements that come in pieces: its list, by an accumulator; a round of counters; a
+ * count. */
+#include "error.h"
+#include "pieces.h"
+#include "topk_accumulator.h"
+
+/* ---- The rank's list ---- */
+
+struct list {
+    topk_problem problem;
+    const void *k; /* of each row, or NULL */
+};
+
+static topk_status push(const struct run *r, const struct piece *piece, void *what) {
+    const struct topk_dist_plan *p = r->plan;
+    const struct list *const list = what;
+    topk_problem problem = list->problem;
+    topk_input chunk = piece->input;
+    problem.row_stride = piece->row_stride;
+    chunk.predicate = NULL;
+    chunk.k = list->k;
+    return topk_dist_of_core(
+        piece->input.predicate != NULL
+            ? topk_accumulator_push_where(p->context, &problem, r->b.accumulator, p->accumulator_bytes,
+                                          &chunk, piece->input.predicate, piece->length, piece->first, NULL)
+            : topk_accumulator_push(p->context, &problem, r->b.accumulator, p->accumulator_bytes, &chunk,
+                                    piece->length, piece->first, NULL));
+}
+
+topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const int64_t *own_k,
+                                 void *values, void *indices) {
+    const struct topk_dist_plan *p = r->plan;
+    struct list list = {p->streamed, r->input.k};
+    list.problem.k_max = k_max;
+    list.problem.order = order;
+    if (own_k != NULL) {
+        for (int64_t row = 0; row < p->problem.rows; row++) {
+            topk_dist_write_integer(p->problem.extent_type, r->b.ks, row, own_k[row]);
+        }
+        list.k = r->b.ks;
+    }
+    topk_status status = topk_dist_of_core(
+        topk_accumulator_init(p->context, &list.problem, r->b.accumulator, p->accumulator_bytes, NULL));
+    status = status == TOPK_OK ? topk_dist_visit_pieces(r, push, &list) : status;
+    if (status == TOPK_OK) {
+        status = topk_dist_of_core(topk_accumulator_finish(p->context, &list.problem, r->b.accumulator,
+                                                           p->accumulator_bytes, values, indices, NULL));
+    }
+    return status;
+}
+
+/* ---- A round of counters ---- */
+
+static topk_status count_part(const struct run *r, const struct piece *piece, void *what) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_problem problem = p->counted;
+    problem.row_stride = piece->row_stride;
+    return topk_dist_of_core(
+        topk_sharded_count_part(p->context, &problem, r->b.state, p->counting.state_bytes, *(const int *)what,
+                                piece->number, &piece->input, piece->length, r->b.counters, NULL));
+}
+
+topk_status topk_dist_stream_round(const struct run *r, int round) {
+    return topk_dist_visit_pieces(r, count_part, &round);
+}
+
+/* ---- A count ---- */
+
+static topk_status count_matches(const struct run *r, const struct piece *piece, void *what) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_problem problem = p->streamed;
+    topk_input input = piece->input;
+    (void)what;
+    problem.row_stride = piece->row_stride;
+    problem.length_max = piece->length;
+    input.predicate = NULL;
+    const topk_status status = topk_dist_of_core(topk_count(
+        p->context, &problem, &input, piece->input.predicate, r->b.equal, r->b.core, p->core_bytes, NULL));
+    for (int64_t row = 0; row < p->problem.rows && status == TOPK_OK; row++) {
+        r->b.better[row] += r->b.equal[row];
+    }
+    return status;
+}
+
+topk_status topk_dist_stream_count(const struct run *r) {
+    for (int64_t row = 0; row < r->plan->problem.rows; row++) {
+        r->b.better[row] = 0;
+    }
+    return topk_dist_visit_pieces(r, count_matches, NULL);
+}
