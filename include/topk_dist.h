@@ -62,7 +62,8 @@ typedef enum topk_dist_map {
                              index_base + length_max) of two ranks must not overlap; their order is free */
     TOPK_DIST_STRIDE = 1, /* index_base + p * ranks + rank, with the same index_base on all ranks */
     TOPK_DIST_TABLE = 2 /* input->indices has it, of index_type, for each element of input->values. Positions
-                           of a row are at least 0, ascend on a rank, and no two are the same */
+                           of a row are at least 0, ascend on a rank, and no two are the same: else its
+                           slots are undefined */
 } topk_dist_map;
 
 /* How select and select_where find results. kth and count have one way, whatever this says. */

@@ -506,16 +506,23 @@ static void check_sources_of(topk_operation operation, topk_dist_strategy strate
     topk_dist_plan_destroy(plan);
 }
 
-/* Of one rank that reads its elements once all ranks take account. */
+/* Where histogram would be chosen one rank that reads its elements once has all ranks gather. */
 static void check_read_once(void) {
-    arguments a;
-    topk_dist_plan *plan;
-    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
-    set_source(&a, TOPK_OPERATION_SELECT, TOPK_DIST_AUTO, rank == 0 ? TOPK_DIST_READ_ONCE : TOPK_DIST_READ);
-    if (CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
-        CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &properties));
-        CHECK(properties.strategy == TOPK_DIST_GATHER);
-        topk_dist_plan_destroy(plan);
+    for (int once = 0; once < 2; once++) {
+        arguments a;
+        topk_dist_plan *plan;
+        topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+        set_source(&a, TOPK_OPERATION_SELECT, TOPK_DIST_AUTO,
+                   once == 1 && rank == 0 ? TOPK_DIST_READ_ONCE : TOPK_DIST_READ);
+        a.options.destination = TOPK_DIST_IN_PLACE;
+        a.problem.rows = 1;
+        a.problem.length_max = a.problem.k_max = 1 << 22;
+        a.problem.index_base = (int64_t)rank << 22;
+        if (CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+            CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &properties));
+            CHECK(properties.strategy == (once == 1 ? TOPK_DIST_GATHER : TOPK_DIST_HISTOGRAM));
+            topk_dist_plan_destroy(plan);
+        }
     }
 }
 
@@ -537,9 +544,11 @@ static void check_sources(void) {
 
 /* ---- Lists that are needed after a part of them was sent ---- */
 
-/* The exchange finds that no list need be sent beyond the second entry. All elements tie. */
+/* The exchange finds that no list need be sent beyond entry WANTED. Rank 0 has the best elements, in
+ * other places in each row. */
 static void check_short_lists(void) {
-    static const int64_t two[ROWS] = {2, 2, 2};
+    enum { WANTED = 5 };
+    static const int64_t wanted[ROWS] = {WANTED, WANTED, WANTED};
     int64_t own_k[ROWS];
     arguments a;
     topk_dist_plan *plan;
@@ -548,15 +557,18 @@ static void check_short_lists(void) {
     a.options.strategy = TOPK_DIST_GATHER;
     a.options.exchange_kth = 1;
     a.problem.extent_type = TOPK_INDEX_I64;
-    a.input.k = two;
+    a.input.k = wanted;
+    for (int e = 0; e < ROWS * WANTED && rank == 0; e++) {
+        a.values[e / WANTED * (LENGTH + 10) + e % WANTED] = (float)(WANTED - e % WANTED);
+    }
     a.output.own_k = own_k;
     if (!CHECK_STATUS(TOPK_OK, create(&a, &plan)) || !CHECK_STATUS(TOPK_OK, run(&a, plan))) {
         return;
     }
     for (int row = 0; row < ROWS; row++) {
-        CHECK(own_k[row] == (rank == 0 ? 2 : 0));
+        CHECK(own_k[row] == (rank == 0 ? WANTED : 0));
         for (int slot = 0; slot < K; slot++) {
-            CHECK(a.indices[row * K + slot] == (slot < own_k[row] ? slot : -1));
+            CHECK(a.indices[row * K + slot] == (slot < own_k[row] ? 10 * row + slot : -1));
         }
     }
     topk_dist_plan_destroy(plan);
