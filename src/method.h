@@ -117,6 +117,7 @@ enum { METHODS_MAX = 16 };
 
 struct accumulators;
 struct sharding;
+struct peering;
 
 /* All that differs between backends. The middle asks these fields and knows no backend by name. */
 struct backend {
@@ -125,6 +126,7 @@ struct backend {
     bool has_streams;                        /* else topk_stream must be NULL */
     const struct accumulators *accumulators; /* accumulator.h */
     const struct sharding *sharding;         /* sharded.h; NULL: it has none */
+    const struct peering *peering;           /* peer.h; likewise */
     const struct method *const *methods;     /* in the order of topk_explain, the reference last */
     size_t method_count;
     /* TOPK_OK if this build has the backend and this machine a device that it can use. */

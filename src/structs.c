@@ -7,6 +7,7 @@
 #include "status.h"
 #include "topk_advanced.h"
 #include "topk_merge.h"
+#include "topk_peer.h"
 #include "topk_route.h"
 #include "topk_sharded.h"
 
@@ -32,6 +33,7 @@ static const struct {
     [STRUCT_PLAN_METHOD] = {"row", 56, sizeof(topk_plan_method)},
     [STRUCT_SHARDED_PROPERTIES] = {"properties", 32, sizeof(topk_sharded_properties)},
     [STRUCT_SHARDED_OUTPUT] = {"output", 64, sizeof(topk_sharded_output)},
+    [STRUCT_PEER_GROUP] = {"group", 56, sizeof(topk_peer_group)},
 };
 
 static size_t size_of(const void *caller) {

@@ -51,6 +51,13 @@ topk_gpu_test(accumulator_edges test_accumulator_cuda cuda 1 edges)
 topk_gpu_test(accumulator_graphs test_accumulator_cuda cuda 1 graphs)
 topk_gpu_test(bad_states test_bad_states_cuda)
 
+# Ranks that share a GPU, and ranks with a GPU each.
+add_executable(test_peer_cuda operations/peer.c support/ranks_cuda.c)
+target_link_libraries(test_peer_cuda PRIVATE topk_test_support topk CUDA::cudart_static)
+topk_warnings(test_peer_cuda)
+topk_gpu_test(peer_shared test_peer_cuda 1000 1 2 4)
+topk_gpu_test(peer_each test_peer_cuda 1000 each 2 3 4 8)
+
 # Streams, graphs, devices.
 add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/follow.cu cuda/expected.c
   support/device_cuda.c)

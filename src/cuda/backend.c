@@ -81,6 +81,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     error = error != 0 ? error : topk_cuda_prepare_ordering(context);
     error = error != 0 ? error : topk_cuda_prepare_accumulators(context);
     error = error != 0 ? error : topk_cuda_prepare_sharding(context);
+    error = error != 0 ? error : topk_cuda_prepare_peering(context);
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
@@ -142,6 +143,7 @@ const struct backend topk_cuda_backend = {
     .has_streams = true,
     .accumulators = &topk_cuda_accumulators,
     .sharding = &topk_cuda_sharding,
+    .peering = &topk_cuda_peering,
     .methods = methods,
     .method_count = METHODS,
     .status = cuda_status,

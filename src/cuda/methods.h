@@ -30,8 +30,12 @@ extern const struct accumulators topk_cuda_accumulators;
 /* sharded.h */
 extern const struct sharding topk_cuda_sharding;
 
+/* peer.h */
+extern const struct peering topk_cuda_peering;
+
 /* As struct method, prepare. */
 int topk_cuda_prepare_accumulators(const topk_context *context);
 int topk_cuda_prepare_sharding(const topk_context *context);
+int topk_cuda_prepare_peering(const topk_context *context);
 
 #endif

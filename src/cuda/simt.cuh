@@ -38,8 +38,8 @@
  *   clusters         simt_cluster_{rank,size,arrive,arrive_relaxed,wait,sync}, simt_remote<T>,
  *                    simt_shared_of_rank, simt_remote_{load,store} on uint32_t and uint64_t,
  *                    simt_remote_{add,max} on uint32_t                               simt/cluster.cuh
- *   grid barrier     simt_grid_{arrive,wait,sync}, in cooperative launches; included
- *                    apart                                                           simt/grid.cuh
+ *   grid barrier     simt_grid_{arrive,wait,sync}, in cooperative launches           simt/grid.cuh
+ *   other launches   fence, loads and stores of system scope; both included apart    simt/system.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *   rare paths       TOPK_REACHED, which counts in the emulation
  *

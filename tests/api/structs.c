@@ -7,6 +7,7 @@
 #include "fixture.h"
 #include "topk_accumulator.h"
 #include "topk_advanced.h"
+#include "topk_peer.h"
 #include "topk_sharded.h"
 
 static fixture f;
@@ -168,6 +169,25 @@ static void check_shards(void) {
     free(shard.state);
 }
 
+/* Whose struct can be read is told that it needs a GPU. */
+static topk_status sum_with_group(void *copy) {
+    int64_t number = 0;
+    const topk_status status = topk_peer_sum(context, copy, &number, 1, NULL);
+    return status == TOPK_ERROR_UNSUPPORTED ? TOPK_OK : status;
+}
+
+static void check_peers(void) {
+    static _Alignas(16) unsigned char buffer[32];
+    static _Alignas(16) uint64_t flags[TOPK_PEER_FLAG_BYTES / 8];
+    void *const buffers[] = {buffer};
+    uint64_t *const flags_of_all[] = {flags};
+    topk_peer_group group = TOPK_PEER_GROUP_INIT;
+    group.buffers = buffers;
+    group.flags = flags_of_all;
+    group.buffer_bytes = sizeof buffer;
+    check_sizes(&group, sizeof group, sum_with_group);
+}
+
 static topk_status create_with_options(void *copy) {
     topk_context *created;
     topk_status status = topk_context_create(copy, &created);
@@ -280,6 +300,7 @@ int main(void) {
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
     check_shards();
+    check_peers();
     check_written_bytes();
     check_plans();
     topk_context_destroy(context);

@@ -7,6 +7,7 @@
  * to move the first store, it would leave it out. */
 #include "simt.cuh"
 #include "simt/grid.cuh"
+#include "simt/system.cuh"
 
 struct primitive_args {
     uint32_t *data, *out, *word;
@@ -433,4 +434,44 @@ PRIMITIVE(float_of_half) {
 PRIMITIVE(float_max_or_nan) {
     const float *numbers = (const float *)a.data;
     *(float *)a.out = simt_float_max_or_nan(numbers[0], numbers[1]);
+}
+
+/* ---- Other launches ---- */
+
+/* st.global.u32 fence.acq_rel.sys st.global.u32 */
+PRIMITIVE(fence_system) {
+    *a.data = 1;
+    simt_fence_system();
+    *a.data = 2;
+}
+
+/* st.global.u32 ld.acquire.sys.b32 st.global.u32 st.global.u32 */
+PRIMITIVE(load_acquire_system) {
+    *a.data = 1;
+    uint32_t value = simt_load_acquire_system(a.word);
+    *a.data = 2;
+    *a.out = value;
+}
+
+/* st.global.u32 ld.acquire.sys.b64 st.global.u32 st.global.u64 */
+PRIMITIVE(load_acquire_system64) {
+    *a.data = 1;
+    uint64_t value = simt_load_acquire_system(a.word64);
+    *a.data = 2;
+    *a.out64 = value;
+}
+
+/* st.global.u32 st.release.sys.b64 st.global.u32 */
+PRIMITIVE(store_release_system64) {
+    *a.data = 1;
+    simt_store_release_system(a.word64, 3u);
+    *a.data = 2;
+}
+
+/* st.global.u32 st.global.u32 st.global.u64 */
+PRIMITIVE(nanoseconds) {
+    *a.data = 1;
+    uint64_t time = simt_nanoseconds();
+    *a.data = 2;
+    *a.out64 = time;
 }

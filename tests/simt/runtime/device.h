@@ -135,7 +135,8 @@ struct device {
     uint64_t idle_steps = 0; /* since something last changed */
     uint64_t turns = 0;
     thread *last = nullptr; /* the one that had the latest turn, unless it has ended */
-    uint64_t stay = 0; /* where it could be interrupted it goes on, but one time in so many; 0: as others */
+    uint64_t stay = 0;   /* where it could be interrupted it goes on, but one time in so many; 0: as others */
+    bool shares = false; /* another host thread gets its turn with the device next */
     order_of_memory order;
     token began = new_token(), ended = new_token();
 
@@ -173,6 +174,17 @@ void land_copy(uint64_t which);
 
 /* Makes sanitizers say in which thread of which kernel they stop the process. */
 void report_sanitizers();
+
+/* The device is one host thread's at a time; `now` and `running` are that one's. */
+void take_device();
+void give_device();
+/* Whether another host thread waits for it. */
+bool device_is_wanted();
+/* Lets those that wait go first, while the launch is between two turns of its threads. */
+void share_device();
+/* Around a launch that has the device. */
+void begin_launch();
+void end_launch();
 
 /* While it is on duty a thread that runs for too long is reported. */
 void begin_watch();

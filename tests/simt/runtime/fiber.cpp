@@ -9,7 +9,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <sys/mman.h>
 
-#include "sanitizers.h"
+#include "device.h"
 
 namespace simt_runtime {
 
@@ -24,10 +24,30 @@ constexpr size_t least_bytes = 60 * 1024; /* of a stack */
 constexpr size_t period_bytes = 64 * 1024, shift_bytes = 5 * 64;
 constexpr size_t mapped_bytes = guard_bytes + least_bytes + period_bytes;
 
-/* Seats are kept from launch to launch: under ThreadSanitizer a new one costs 0.4 ms. One that is kept costs
- * 0.7 MB there, and all its operations take longer the more there are; it knows 8128 threads at most. */
+/* Seats are kept from launch to launch of a host thread: under ThreadSanitizer a new one costs 0.4 ms. One
+ * that is kept costs 0.7 MB there, and all its operations take longer the more there are; it knows 8128
+ * threads at most. */
 constexpr size_t most_kept = races_are_watched ? 1000 : 8000;
-static std::vector<seat> free_seats, left_seats;
+
+static void destroy(seat old) {
+    munmap(old.stack - guard_bytes, mapped_bytes);
+#ifdef SIMT_TSAN
+    __tsan_destroy_fiber(old.race_state);
+#endif
+}
+
+/* Of host threads that have ended. It changes while a host thread has the device. */
+static std::vector<seat> vacated_seats;
+
+struct seats : std::vector<seat> {
+    ~seats() {
+        quiet hush;
+        take_device();
+        vacated_seats.insert(vacated_seats.end(), begin(), end());
+        give_device();
+    }
+};
+static thread_local seats free_seats, left_seats;
 
 /* Of the launch that runs. Its threads sit down where another has left only if so many have: ThreadSanitizer
  * takes the two for one thread, between whose accesses there is no race. */
@@ -53,13 +73,6 @@ static seat new_seat() {
     made.race_state = __tsan_create_fiber(0);
 #endif
     return made;
-}
-
-static void destroy(seat old) {
-    munmap(old.stack - guard_bytes, mapped_bytes);
-#ifdef SIMT_TSAN
-    __tsan_destroy_fiber(old.race_state);
-#endif
 }
 
 static side host;
@@ -94,6 +107,9 @@ void fiber::start(void (*entry)(), const char *name) {
         free_seats.pop_back();
     } else if (left_seats.size() > (races_are_watched ? most_kept / 2 : 0)) {
         at = left_seat();
+    } else if (!vacated_seats.empty()) {
+        at = vacated_seats.back();
+        vacated_seats.pop_back();
     } else {
         at = new_seat();
     }

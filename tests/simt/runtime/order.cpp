@@ -2,6 +2,7 @@
 #include "order.h"
 
 #include "device.h"
+#include "system.h"
 
 namespace simt_runtime {
 
@@ -106,6 +107,16 @@ void release(const void *address) {
         list->push_back(publish());
         now->order[address] = list;
     }
+}
+
+void acquire_system(const void *address) {
+    acquire_address(address);
+}
+
+void release_system(const void *address) {
+    quiet hush;
+    now->progress();
+    release_address(address);
 }
 
 #ifdef SIMT_TSAN

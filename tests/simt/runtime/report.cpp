@@ -121,8 +121,9 @@ void longest_turn(uint32_t milliseconds) {
 static void tick(int) {
     static uint64_t turn;
     static uint32_t ticks;
-    if (now == nullptr || running == nullptr || now->turns != turn) {
-        turn = now != nullptr ? now->turns : 0;
+    const device *const at = now; // which another host thread may take away
+    if (at == nullptr || running == nullptr || at->turns != turn) {
+        turn = at != nullptr ? at->turns : 0;
         ticks = 0;
     } else if (++ticks > longest_turn_ms / tick_ms) {
         report_of(running,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The running thread: where it is, how it gives its turn away, and what it may touch.
+#include <ctime>
 #include <utility>
 
 #include "device.h"
+#include "system.h"
 
 namespace simt_runtime {
 
@@ -37,12 +39,20 @@ void pick() {
     now->turns++;
 }
 
+/* Whether this is where another host thread's launch goes on: sooner if threads only look at what they have
+ * seen. */
+static bool lets_others_run() {
+    if (device_is_wanted() && random_below(now->idle_steps > 100 ? 8 : 64) == 0)
+        now->shares = true;
+    return now->shares;
+}
+
 /* From thread to thread, past the host, which would cost another switch: unless it has something to do. */
 static void pass_turn() {
     thread *self = running;
     if (self->state == state::ready)
         now->ready.push_back(self);
-    if (!now->copies.empty() || now->ready.empty() || now->idle_steps > patience())
+    if (!now->copies.empty() || now->ready.empty() || now->idle_steps > patience() || lets_others_run())
         return self->run.leave();
     now->idle_steps++;
     pick();
@@ -83,6 +93,16 @@ void before_atomic(const void *address, size_t bytes) {
     quiet hush;
     before_access(address, bytes);
     yield();
+}
+
+/* Of the host. Time passes, so who looks at it does not spin for ever. */
+uint64_t nanoseconds() {
+    quiet hush;
+    struct timespec time;
+    yield();
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    now->progress();
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 } // namespace simt_runtime

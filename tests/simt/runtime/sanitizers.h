@@ -61,6 +61,15 @@ inline void acquire_token(const token &which) {
     __tsan_acquire(which.get());
 }
 
+/* Of a word that is shared beyond a launch its own address is the token. */
+inline void release_address(const void *address) {
+    __tsan_release((void *)(uintptr_t)address);
+}
+
+inline void acquire_address(const void *address) {
+    __tsan_acquire((void *)(uintptr_t)address);
+}
+
 #else
 
 constexpr bool races_are_watched = false;
@@ -80,6 +89,12 @@ inline void release_token(const token &) {
 }
 
 inline void acquire_token(const token &) {
+}
+
+inline void release_address(const void *) {
+}
+
+inline void acquire_address(const void *) {
 }
 
 #endif

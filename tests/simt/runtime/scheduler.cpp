@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 #include <alloca.h>
 
@@ -124,6 +123,8 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
             start_cluster(order[now->started_clusters++]);
         if (now->clusters.empty())
             return;
+        if (now->shares)
+            share_device();
         if (copy_lands()) {
             land_copy(random_below(now->copies.size()));
             continue;
@@ -181,8 +182,8 @@ static bool fits(const simt_launch_shape &shape) {
            resident_clusters(shape.threads, shape.shared_bytes, cluster) > 0;
 }
 
-/* What was enqueued last is a launch; which has allowed a successor. */
-static bool launched_before, successor_allowed;
+/* What the host thread enqueued last is a launch; which has allowed a successor. */
+static thread_local bool launched_before, successor_allowed;
 static uint64_t launched;
 
 void after_other_work() {
@@ -204,8 +205,6 @@ uint64_t launches() {
 
 int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument,
            size_t argument_bytes) {
-    static std::mutex one_at_a_time;
-    std::lock_guard<std::mutex> lock(one_at_a_time);
     enum { INVALID_CONFIGURATION = 9, COOPERATIVE_LAUNCH_TOO_LARGE = 720 };
     quiet hush;
     report_sanitizers();
@@ -219,6 +218,8 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     uint32_t most_resident = std::max(1u, std::min(capacity, most_watched / (cluster * shape.threads)));
 
     device running_launch = {};
+    take_device();
+    begin_launch();
     now = &running_launch;
     now->shape = shape;
     now->body = body;
@@ -228,7 +229,6 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     successor_allowed = false;
     release_token(now->began);
     open_read_only_cache(shape.dependent && launched_before);
-    begin_watch();
     std::vector<uint32_t> order(clusters);
     for (uint32_t i = 0; i < clusters; i++) {
         uint32_t to = (uint32_t)random_below(i + 1);
@@ -236,13 +236,14 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
         order[to] = i;
     }
     run_clusters(order, shape.cooperative ? clusters : 1 + random_below(std::min(most_resident, clusters)));
-    end_watch();
     close_read_only_cache();
     acquire_token(now->ended);
     launched_before = true;
     launched++;
-    fiber::recycle(); // launches come one after another
+    fiber::recycle(); // a host thread's launches come one after another
     now = nullptr;
+    end_launch();
+    give_device();
     return 0;
 }
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The three steps of a run: kernels.h says why they are right. */
+#ifndef TOPK_SRC_CUDA_PEER_RUN_CUH
+#define TOPK_SRC_CUDA_PEER_RUN_CUH
+
+#include "../simt/system.cuh"
+#include "copy.cuh"
+#include "kernels.h"
+
+TOPK_DEVICE struct peer_control *peer_control_of(const struct peer_args &a) {
+    return (struct peer_control *)(a.flags[a.rank] + TOPK_PEER_RANKS_MAX);
+}
+
+/* Where the block of rank `from` lies in the buffer of rank `at`, in that run. */
+TOPK_DEVICE unsigned char *peer_slot(const struct peer_args &a, uint32_t at, uint32_t from, uint64_t run) {
+    return a.buffers[at] + run % 2 * a.half_bytes + from * a.slot_bytes;
+}
+
+/* How many ranks this one stores to, and gets blocks from. */
+TOPK_DEVICE uint32_t peer_targets(const struct peer_args &a) {
+    return a.root == TOPK_PEER_ALL ? a.ranks - 1 : (uint32_t)a.root != a.rank;
+}
+
+TOPK_DEVICE uint32_t peer_sources(const struct peer_args &a) {
+    return a.root == TOPK_PEER_ALL || (uint32_t)a.root == a.rank ? a.ranks : 0;
+}
+
+/* Ranks begin with different ones, so that not all store to the same. */
+TOPK_DEVICE uint32_t peer_target(const struct peer_args &a, uint32_t number) {
+    return a.root == TOPK_PEER_ALL ? (a.rank + 1 + number) % a.ranks : (uint32_t)a.root;
+}
+
+TOPK_DEVICE void peer_store_to(const struct peer_args &a, uint64_t run, uint32_t target,
+                               struct peer_share share) {
+    peer_copy(peer_slot(a, target, a.rank, run), a.block + target * a.stride, a.bytes, share);
+}
+
+/* Sets this rank's flag at all others. By all threads of a block, after a barrier behind all that the flag
+ * publishes. */
+TOPK_DEVICE void peer_announce(const struct peer_args &a, uint64_t value) {
+    if (simt_thread() < a.ranks)
+        simt_fence_system();
+    for (uint32_t to = simt_thread(); to < a.ranks; to += simt_threads())
+        if (to != a.rank)
+            simt_store_release_system(&a.flags[to][a.rank], value);
+}
+
+/* How a wait ends: 0, or an outcome. */
+TOPK_DEVICE uint32_t peer_wait_for(const struct peer_args &a, uint32_t rank, uint64_t run) {
+    const uint64_t *flag = &a.flags[a.rank][rank], begun = simt_nanoseconds();
+    while (true) {
+        for (uint32_t looks = 0; looks < PEER_LOOKS; looks++) {
+            const uint64_t seen = simt_load_acquire_system(flag);
+            if (seen >= run)
+                return seen == PEER_GONE ? TOPK_PEER_LEFT : TOPK_PEER_INTACT;
+        }
+        const uint64_t waited = simt_nanoseconds() - begun;
+        if (a.abort != nullptr && simt_load_acquire_system(a.abort) != 0)
+            return TOPK_PEER_ABORTED;
+        if (a.timeout_ns != 0 && waited >= a.timeout_ns)
+            return TOPK_PEER_TIMED_OUT;
+        if (simt_load_relaxed(&peer_control_of(a)->state) != 0)
+            return TOPK_PEER_LEFT; /* another thread has said why */
+    }
+}
+
+/* By one block. Whether the run is intact; if not, all ranks are told. */
+TOPK_DEVICE bool peer_wait_for_all(const struct peer_args &a, uint64_t run) {
+    struct peer_control *control = peer_control_of(a);
+    bool failed = false;
+    for (uint32_t rank = simt_thread(); rank < a.ranks; rank += simt_threads()) {
+        const uint32_t outcome = rank == a.rank ? (uint32_t)TOPK_PEER_INTACT : peer_wait_for(a, rank, run);
+        if (outcome != TOPK_PEER_INTACT) {
+            (void)simt_atomic_max(&control->state, (uint64_t)outcome << 32 | rank);
+            failed = true;
+        }
+    }
+    if (simt_block_count(failed) == 0)
+        return true;
+    peer_announce(a, PEER_GONE);
+    return false;
+}
+
+/* The numbers of all ranks, in the order of ranks. */
+TOPK_DEVICE uint64_t peer_combine(const struct peer_args &a, uint64_t run, uint64_t number) {
+    uint64_t result = 0;
+    for (uint32_t rank = 0; rank < a.ranks; rank++) {
+        const unsigned char *block = rank == a.rank ? a.block : peer_slot(a, a.rank, rank, run);
+        const uint64_t next = ((const uint64_t *)block)[number];
+        if (a.adds)
+            result += next;
+        else if (rank == 0 || (int64_t)next > (int64_t)result)
+            result = next;
+    }
+    return result;
+}
+
+TOPK_DEVICE void peer_take_numbers(const struct peer_args &a, uint64_t run, bool intact,
+                                   struct peer_share share) {
+    uint64_t *numbers = (uint64_t *)a.out;
+    for (uint64_t i = share.first; i < a.bytes / sizeof *numbers; i += share.step)
+        numbers[i] = intact ? peer_combine(a, run, i) : (uint64_t)-2;
+}
+
+/* The block of that rank, or what stands for it. */
+TOPK_DEVICE void peer_take_from(const struct peer_args &a, uint64_t run, bool intact, uint32_t rank,
+                                struct peer_share share) {
+    unsigned char *to = a.out + rank * a.out_stride;
+    if (!intact) {
+        for (uint64_t i = share.first; i < a.bytes; i += share.step)
+            to[i] = 0xfe;
+    } else if (rank == a.rank) {
+        peer_copy(to, a.block + rank * a.stride, a.bytes, share);
+    } else {
+        peer_copy(to, peer_slot(a, a.rank, rank, run), a.bytes, share);
+    }
+}
+
+/* Blocks share what goes to a rank; the grid's rows are the ranks. The last block that has stored sets the
+ * flags. */
+TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_store(TOPK_CONSTANT_ARGS struct peer_args a) {
+    struct peer_control *control = peer_control_of(a);
+    const uint64_t run = control->runs + 1;
+    bool is_last = false;
+    if (control->state != 0)
+        return;
+    if (simt_block_y() < peer_targets(a))
+        peer_store_to(a, run, peer_target(a, simt_block_y()), peer_share_of_grid());
+    simt_block_sync();
+    if (simt_thread() == 0) {
+        simt_fence_system();
+        is_last = simt_atomic_ticket(&control->ticket) + 1 == simt_blocks() * simt_blocks_y();
+        if (is_last)
+            simt_store_relaxed(&control->ticket, 0);
+    }
+    if (simt_block_count(is_last) != 0)
+        peer_announce(a, run);
+}
+
+/* One block. */
+TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_wait(TOPK_CONSTANT_ARGS struct peer_args a) {
+    struct peer_control *control = peer_control_of(a);
+    const uint64_t run = control->runs + 1;
+    const bool intact = control->state == 0;
+    simt_block_sync(); /* all have read the state */
+    if (intact)
+        (void)peer_wait_for_all(a, run);
+    if (simt_thread() == 0)
+        control->runs = run;
+}
+
+/* The grid's rows are the ranks whose blocks are taken; numbers have one row. */
+TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_take(TOPK_CONSTANT_ARGS struct peer_args a) {
+    struct peer_control *control = peer_control_of(a);
+    const bool intact = control->state == 0;
+    if (a.combines)
+        peer_take_numbers(a, control->runs, intact, peer_share_of_grid());
+    else
+        peer_take_from(a, control->runs, intact, simt_block_y(), peer_share_of_grid());
+}
+
+/* All three steps, by one block. */
+TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_whole(TOPK_CONSTANT_ARGS struct peer_args a) {
+    struct peer_control *control = peer_control_of(a);
+    const uint64_t run = control->runs + 1;
+    const struct peer_share share = peer_share_of_grid();
+    bool intact = control->state == 0;
+    simt_block_sync(); /* all have read the state */
+    if (intact) {
+        for (uint32_t i = 0; i < peer_targets(a); i++)
+            peer_store_to(a, run, peer_target(a, i), share);
+        simt_block_sync();
+        peer_announce(a, run);
+        intact = peer_wait_for_all(a, run);
+    }
+    if (a.combines)
+        peer_take_numbers(a, run, intact, share);
+    else
+        for (uint32_t rank = 0; rank < peer_sources(a); rank++)
+            peer_take_from(a, run, intact, rank, share);
+    if (simt_thread() == 0)
+        control->runs = run;
+}
+
+#endif

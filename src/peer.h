@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Exchanges through peer memory: what a backend does. */
+#ifndef TOPK_SRC_PEER_H
+#define TOPK_SRC_PEER_H
+
+#include "context.h"
+#include "topk_peer.h"
+
+/* What becomes of the blocks that arrive. */
+enum peer_result { PEER_COPIES, PEER_SUM, PEER_MOST };
+
+/* The runs of one call, validated. */
+struct peer_run {
+    const topk_context *context;
+    topk_peer_group group;
+    enum peer_result result;
+    int root;          /* or TOPK_PEER_ALL */
+    const void *block; /* the one for rank 0 */
+    size_t stride;     /* bytes to the one for the next rank; 0: all ranks get the same */
+    size_t bytes;      /* of a block, at least 1 */
+    void *out;
+    topk_stream stream;
+};
+
+struct peering {
+    topk_status (*run)(const struct peer_run *run);
+    topk_status (*status)(const topk_context *context, const topk_peer_group *group, topk_peer_report *report,
+                          topk_stream stream);
+};
+
+/* A buffer has two halves. Each run uses one of them, by turns. */
+static inline size_t peer_half_bytes(const topk_peer_group *group) {
+    return group->buffer_bytes / 2 & ~(size_t)15;
+}
+
+/* The bytes of a block that one run has room for: longer blocks go in several runs. */
+static inline size_t peer_piece_bytes(const topk_peer_group *group) {
+    return peer_half_bytes(group) / (size_t)group->ranks & ~(size_t)15;
+}
+
+#endif
