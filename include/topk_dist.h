@@ -90,8 +90,8 @@ typedef struct topk_dist_options {
     topk_dist_strategy strategy;
     int root;         /* of ROOT: a rank of the group */
     int exchange_kth; /* gather: 1 has ranks tell each other the k-th elements of their lists first, so that
-                         none sends what ranks behind the best of these (Dr. Top-k). Pays where ranks have
-                         very different elements; else 0 */
+                         what ranks behind the best of these is not sent (Dr. Top-k). All send as many as the
+                         rank that needs most: it pays only where input->k is below k_max in all rows */
     int reserved;     /* 0 */
     topk_dist_origin origin; /* of this rank's elements */
     int reserved_2;          /* 0 */
