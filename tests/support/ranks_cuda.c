@@ -1,11 +1,28 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies go through pinned memory. One of pageable memory could wait for a stream, and keep threads of other
+ * ranks from enqueuing what that stream waits for. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ranks.h"
 
-enum { RANKS = 128, MEMORIES = 4096 };
+enum { RANKS = 8, MEMORIES = 4096, FETCHES = 256, PINNED_BYTES = 1 << 22 };
+
+/* What a rank has pinned since its last ranks_wait(). */
+static struct {
+    char *memory;
+    size_t used;
+    int fetches;
+    struct {
+        void *to;
+        const char *from;
+        size_t bytes;
+    } fetched[FETCHES];
+} pinned[RANKS];
+
 static cudaStream_t streams[RANKS];
 static void *memories[MEMORIES];
 static int memory_count, opened, devices;
@@ -32,9 +49,9 @@ void ranks_start(void) {
 
 bool ranks_fit(int ranks, bool have_one_each) {
     if (!have_one_each) {
-        return ranks <= 8;
+        return ranks <= RANKS;
     }
-    for (int a = 0; a < ranks && ranks <= devices; a++) {
+    for (int a = 0; a < ranks && ranks <= devices && ranks <= RANKS; a++) {
         for (int b = 0; b < ranks; b++) {
             int can = 0;
             if (a != b && (cudaDeviceCanAccessPeer(&can, a, b) != cudaSuccess || can == 0)) {
@@ -42,7 +59,7 @@ bool ranks_fit(int ranks, bool have_one_each) {
             }
         }
     }
-    return ranks <= devices;
+    return ranks <= devices && ranks <= RANKS;
 }
 
 int ranks_device(int rank) {
@@ -70,6 +87,9 @@ void ranks_open(int ranks, bool have_one_each) {
         }
         MUST(cudaSetDevice(ranks_device(r)));
         MUST(cudaStreamCreateWithFlags(&streams[r], cudaStreamNonBlocking));
+        MUST(cudaHostAlloc((void **)&pinned[r].memory, PINNED_BYTES, cudaHostAllocPortable));
+        pinned[r].used = 0;
+        pinned[r].fetches = 0;
     }
 }
 
@@ -77,6 +97,7 @@ void ranks_close(void) {
     for (int r = 0; r < opened; r++) {
         MUST(cudaSetDevice(ranks_device(r)));
         MUST(cudaStreamDestroy(streams[r]));
+        MUST(cudaFreeHost(pinned[r].memory));
     }
     while (memory_count > 0) {
         MUST(cudaFree(memories[--memory_count]));
@@ -103,18 +124,38 @@ uint32_t *ranks_word(void) {
     return word;
 }
 
+static char *pin(int rank, size_t bytes) {
+    char *const memory = pinned[rank].memory + pinned[rank].used;
+    if (bytes > PINNED_BYTES - pinned[rank].used || pinned[rank].fetches == FETCHES) {
+        fprintf(stderr, "too much between two calls of ranks_wait()\n");
+        exit(3);
+    }
+    pinned[rank].used += bytes;
+    return memory;
+}
+
 void ranks_send(int rank, void *to, const void *from, size_t bytes) {
     MUST(cudaSetDevice(ranks_device(rank)));
-    MUST(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, streams[rank]));
+    const char *const sent = memcpy(pin(rank, bytes), from, bytes);
+    MUST(cudaMemcpyAsync(to, sent, bytes, cudaMemcpyHostToDevice, streams[rank]));
 }
 
 void ranks_fetch(int rank, void *to, const void *from, size_t bytes) {
     MUST(cudaSetDevice(ranks_device(rank)));
-    MUST(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, streams[rank]));
+    char *const landing = pin(rank, bytes);
+    MUST(cudaMemcpyAsync(landing, from, bytes, cudaMemcpyDeviceToHost, streams[rank]));
+    pinned[rank].fetched[pinned[rank].fetches].to = to;
+    pinned[rank].fetched[pinned[rank].fetches].from = landing;
+    pinned[rank].fetched[pinned[rank].fetches++].bytes = bytes;
 }
 
 void ranks_wait(int rank) {
     MUST(cudaStreamSynchronize(streams[rank]));
+    for (int i = 0; i < pinned[rank].fetches; i++) {
+        memcpy(pinned[rank].fetched[i].to, pinned[rank].fetched[i].from, pinned[rank].fetched[i].bytes);
+    }
+    pinned[rank].used = 0;
+    pinned[rank].fetches = 0;
 }
 
 bool ranks_capture(int rank) {
