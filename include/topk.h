@@ -6,7 +6,7 @@
  * options. Each other header adds one thing to it, and includes it:
  *   topk_accumulator.h  the k best elements of a stream of chunks
  *   topk_route.h        the k best experts of each token, and their weights
- *   topk_merge.h, topk_sharded.h  the k best of several lists; the k-th of rows on several machines
+ *   topk_merge.h, topk_sharded.h, topk_transfer.h  lists; rows on several machines; copies from and to a GPU
  *   topk_advanced.h     methods, their knobs, limits of workspace, approximations, and why a method is chosen
  *   topk_simple.h       calls with a workspace that grows by itself; topk.hpp is the same for C++
  *

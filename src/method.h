@@ -127,6 +127,7 @@ struct backend {
     const struct accumulators *accumulators; /* accumulator.h */
     const struct sharding *sharding;         /* sharded.h; NULL: it has none */
     const struct peering *peering;           /* peer.h; likewise */
+    const struct transfers *transfers;       /* transfer.h */
     const struct method *const *methods;     /* in the order of topk_explain, the reference last */
     size_t method_count;
     /* TOPK_OK if this build has the backend and this machine a device that it can use. */

@@ -10,6 +10,7 @@
 #include "topk_peer.h"
 #include "topk_route.h"
 #include "topk_sharded.h"
+#include "topk_transfer.h"
 
 /* A struct has grown by whole words since its first release, each of them a field or two. Nothing lies in the
  * padding of an earlier release. So every release's struct ends where a word ends. */
@@ -34,6 +35,7 @@ static const struct {
     [STRUCT_SHARDED_PROPERTIES] = {"properties", 32, sizeof(topk_sharded_properties)},
     [STRUCT_SHARDED_OUTPUT] = {"output", 64, sizeof(topk_sharded_output)},
     [STRUCT_PEER_GROUP] = {"group", 56, sizeof(topk_peer_group)},
+    [STRUCT_RENUMBERING] = {"renumbering", 40, sizeof(topk_renumbering)},
 };
 
 static size_t size_of(const void *caller) {

@@ -21,6 +21,7 @@ enum struct_kind {
     STRUCT_SHARDED_PROPERTIES,
     STRUCT_SHARDED_OUTPUT,
     STRUCT_PEER_GROUP,
+    STRUCT_RENUMBERING,
 };
 
 /* Copies a caller's struct to the library's own of that kind. Fields that the caller's has no room for become

@@ -68,6 +68,7 @@ const struct backend topk_cpu_backend = {
     .kind = TOPK_BACKEND_CPU,
     .accumulators = &topk_cpu_accumulators,
     .sharding = &topk_cpu_sharding,
+    .transfers = &topk_cpu_transfers,
     .methods = methods,
     .method_count = METHODS,
     .status = status,

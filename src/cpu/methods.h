@@ -23,4 +23,7 @@ extern const struct accumulators topk_cpu_accumulators;
 /* sharded.h */
 extern const struct sharding topk_cpu_sharding;
 
+/* transfer.h */
+extern const struct transfers topk_cpu_transfers;
+
 #endif

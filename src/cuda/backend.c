@@ -82,6 +82,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     error = error != 0 ? error : topk_cuda_prepare_accumulators(context);
     error = error != 0 ? error : topk_cuda_prepare_sharding(context);
     error = error != 0 ? error : topk_cuda_prepare_peering(context);
+    error = error != 0 ? error : topk_cuda_prepare_transfers(context);
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
@@ -144,6 +145,7 @@ const struct backend topk_cuda_backend = {
     .accumulators = &topk_cuda_accumulators,
     .sharding = &topk_cuda_sharding,
     .peering = &topk_cuda_peering,
+    .transfers = &topk_cuda_transfers,
     .methods = methods,
     .method_count = METHODS,
     .status = cuda_status,

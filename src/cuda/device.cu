@@ -105,16 +105,43 @@ int topk_device_copy(topk_stream stream, void *to, const void *from, size_t byte
     return bytes == 0 ? cudaSuccess : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-int topk_device_allocate(size_t bytes, void **address) {
-    const int waiting = topk_device_waiting_error();
-    *address = NULL;
-    const cudaError_t error = cudaMalloc(address, bytes);
+int topk_device_transfer(topk_stream stream, void *to, const void *from, size_t bytes) {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+
+int topk_device_fill(topk_stream stream, void *to, int byte, size_t bytes) {
+    return cudaMemsetAsync(to, byte, bytes, stream);
+}
+
+int topk_device_wait(topk_stream stream) {
+    return cudaStreamSynchronize(stream);
+}
+
+/* A lack of room is no error that waits. */
+static int outcome_of_allocation(cudaError_t error, int waiting, void **address) {
     if (error != cudaErrorMemoryAllocation) {
         return error;
     }
     *address = NULL;
     topk_device_forget_error(waiting);
     return cudaSuccess;
+}
+
+int topk_device_allocate(size_t bytes, void **address) {
+    const int waiting = topk_device_waiting_error();
+    *address = NULL;
+    return outcome_of_allocation(cudaMalloc(address, bytes), waiting, address);
+}
+
+int topk_device_allocate_host(size_t bytes, void **address) {
+    const int waiting = topk_device_waiting_error();
+    *address = NULL;
+    return outcome_of_allocation(cudaHostAlloc(address, bytes, cudaHostAllocDefault), waiting, address);
+}
+
+int topk_device_free_host(void *address) {
+    const cudaError_t error = cudaDeviceSynchronize();
+    return error != cudaSuccess ? error : cudaFreeHost(address);
 }
 
 /* cudaFree() may wait for work by itself, but need not. */

@@ -65,6 +65,17 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes);
 /* Enqueues a copy from one place of the device's memory to another. */
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes);
 
+/* Enqueues a copy between any of the device's memory and the host's; and setting bytes. */
+int topk_device_transfer(topk_stream stream, void *to, const void *from, size_t bytes);
+int topk_device_fill(topk_stream stream, void *to, int byte, size_t bytes);
+
+/* Until the work of the stream is done. */
+int topk_device_wait(topk_stream stream);
+
+/* Memory of the host that the device copies by itself. Without room as topk_device_allocate(). */
+int topk_device_allocate_host(size_t bytes, void **address);
+int topk_device_free_host(void *address);
+
 /* Memory of the current device. If there is no room *address is NULL, and no error is returned or waits. */
 int topk_device_allocate(size_t bytes, void **address);
 

@@ -32,10 +32,13 @@ extern const struct sharding topk_cuda_sharding;
 
 /* peer.h */
 extern const struct peering topk_cuda_peering;
+/* transfer.h */
+extern const struct transfers topk_cuda_transfers;
 
 /* As struct method, prepare. */
 int topk_cuda_prepare_accumulators(const topk_context *context);
 int topk_cuda_prepare_sharding(const topk_context *context);
 int topk_cuda_prepare_peering(const topk_context *context);
+int topk_cuda_prepare_transfers(const topk_context *context);
 
 #endif

@@ -9,6 +9,7 @@
 #include "topk_advanced.h"
 #include "topk_peer.h"
 #include "topk_sharded.h"
+#include "topk_transfer.h"
 
 static fixture f;
 static topk_context *context;
@@ -186,6 +187,8 @@ static void check_peers(void) {
     group.flags = flags_of_all;
     group.buffer_bytes = sizeof buffer;
     check_sizes(&group, sizeof group, sum_with_group);
+static topk_status renumber(void *copy) {
+    return topk_renumber(context, copy, NULL, NULL, NULL);
 }
 
 static topk_status create_with_options(void *copy) {
@@ -281,6 +284,7 @@ static void check_plans(void) {
 int main(void) {
     const topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     const topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    const topk_renumbering renumbering = TOPK_RENUMBERING_INIT;
     context = create_cpu_context(1);
     fixture_init(&f, context);
     check_sizes(&f.problem, sizeof f.problem, select_with_problem);
@@ -299,6 +303,7 @@ int main(void) {
     check_sizes(&f.lists, sizeof f.lists, merge_with_lists);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
+    check_sizes(&renumbering, sizeof renumbering, renumber);
     check_shards();
     check_peers();
     check_written_bytes();

@@ -112,6 +112,26 @@ int topk_device_copy(topk_stream stream, void *to, const void *from, size_t byte
     return bytes == 0 ? 0 : simt_copy_async(stream, to, from, bytes);
 }
 
+int topk_device_transfer(topk_stream stream, void *to, const void *from, size_t bytes) {
+    return simt_copy_async(stream, to, from, bytes);
+}
+
+int topk_device_fill(topk_stream stream, void *to, int byte, size_t bytes) {
+    return simt_memset_async(stream, to, byte, bytes);
+}
+
+int topk_device_wait(topk_stream) {
+    return 0;
+}
+
+int topk_device_allocate_host(size_t bytes, void **address) {
+    return topk_device_allocate(bytes, address);
+}
+
+int topk_device_free_host(void *address) {
+    return topk_device_free(address);
+}
+
 int topk_device_allocate(size_t bytes, void **address) {
     *address = bytes > memory_bytes ? nullptr : std::malloc(bytes);
     return 0;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Moving what libtopk reads and writes, for libraries that work beside it and link no CUDA: copies between
+ * the memories of a context's device and of the host, and positions that become others. libtopk_dist is made
+ * of these and the other public calls.
+ *
+ * On a GPU a call enqueues its work on `stream` and returns; a graph can capture all of them but
+ * topk_wait(), topk_memory_allocate() and topk_memory_release(). On the CPU `stream` is NULL, and a call
+ * returns when its work is done. */
+#ifndef TOPK_TRANSFER_H
+#define TOPK_TRANSFER_H
+
+#include "topk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Copies `bytes`, from the context's device or from the host, to either. Memory of the host that
+ * topk_memory_allocate() gave is read and written when the work runs, other memory of the host perhaps before
+ * the call returns. The two must not overlap. 0 bytes: nothing happens.
+ *
+ * NULL_POINTER, CONTRADICTION (a stream on the CPU), OVERLAP, DEVICE. */
+TOPK_API topk_status topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                               topk_stream stream);
+
+/* Sets `bytes` of the context's device to the low 8 bits of `byte`. Statuses as topk_copy(). */
+TOPK_API topk_status topk_fill(const topk_context *context, void *to, int byte, size_t bytes,
+                               topk_stream stream);
+
+/* Waits until all work that was enqueued on `stream` is done. NULL_POINTER, CONTRADICTION, DEVICE. */
+TOPK_API topk_status topk_wait(const topk_context *context, topk_stream stream);
+
+/* Where memory lies. On the CPU both are the same. */
+typedef enum topk_memory {
+    TOPK_MEMORY_DEVICE = 0, /* on the context's device */
+    TOPK_MEMORY_HOST = 1 /* on the host, where a GPU copies it fast and behind the caller's back (pinned) */
+} topk_memory;
+
+/* Allocates `bytes`, at least 1, aligned for every type. On failure *memory is NULL. It may wait for the
+ * device.
+ *
+ * NULL_POINTER, UNKNOWN_ENUM, OUT_OF_RANGE for 0 bytes, OUT_OF_MEMORY, DEVICE. */
+TOPK_API topk_status topk_memory_allocate(const topk_context *context, topk_memory memory_kind, size_t bytes,
+                                          void **memory);
+
+/* Gives it back, once all work of the device is done; NULL is ignored. The kind and context are those that it
+ * came from. NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
+TOPK_API topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory);
+
+/* How positions become others. Start from TOPK_RENUMBERING_INIT, and set `count` and what differs. */
+typedef struct topk_renumbering {
+    size_t size; /* sizeof(topk_renumbering) */
+    topk_index_type from_type, to_type;
+    int64_t count;          /* of numbers, >= 0 */
+    int64_t factor, addend; /* p >= 0 becomes p * factor + addend; p < 0, as padding has it, stays */
+} topk_renumbering;
+
+#define TOPK_RENUMBERING_INIT                                                                                \
+    { sizeof(topk_renumbering), TOPK_INDEX_I64, TOPK_INDEX_I64, 0, 1, 0 }
+
+/* Writes to `to` (count numbers of to_type) what becomes of those at `from` (of from_type). Each must fit
+ * into to_type: else it loses its high bits. With both types the same the two may be one array; else they
+ * must not overlap.
+ *
+ * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, CONTRADICTION, MISALIGNED, OVERLAP, DEVICE. */
+TOPK_API topk_status topk_renumber(const topk_context *context, const topk_renumbering *renumbering,
+                                   const void *from, void *to, topk_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TOPK_TRANSFER_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Moving data between a GPU and the host. */
+#include "../../transfer.h"
+
+#include "../../status.h"
+#include "../leaf.h"
+#include "../methods.h"
+#include "kernels.h"
+
+struct work {
+    const topk_context *context;
+    void *to;
+    const void *from;
+    size_t bytes;
+    int byte;
+    void **memory;
+    const topk_renumbering *how;
+    topk_stream stream;
+};
+
+static int enqueue_copy(const void *of) {
+    const struct work *w = of;
+    return topk_device_transfer(w->stream, w->to, w->from, w->bytes);
+}
+
+static topk_status copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                        topk_stream stream) {
+    const struct work work = {.to = to, .from = from, .bytes = bytes, .stream = stream};
+    return topk_cuda_do(context, enqueue_copy, &work);
+}
+
+static int enqueue_fill(const void *of) {
+    const struct work *w = of;
+    return topk_device_fill(w->stream, w->to, w->byte, w->bytes);
+}
+
+static topk_status fill(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream) {
+    const struct work work = {.to = to, .byte = byte, .bytes = bytes, .stream = stream};
+    return topk_cuda_do(context, enqueue_fill, &work);
+}
+
+static int wait_now(const void *of) {
+    return topk_device_wait(((const struct work *)of)->stream);
+}
+
+static topk_status wait_for(const topk_context *context, topk_stream stream) {
+    const struct work work = {.stream = stream};
+    return topk_cuda_do(context, wait_now, &work);
+}
+
+static int allocate_now(const void *of) {
+    const struct work *w = of;
+    return topk_device_allocate_host(w->bytes, w->memory);
+}
+
+static topk_status allocate_host(const topk_context *context, size_t bytes, void **memory) {
+    const struct work work = {.bytes = bytes, .memory = memory};
+    const topk_status status = topk_cuda_do(context, allocate_now, &work);
+    return status != TOPK_OK || *memory != NULL
+               ? status
+               : topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate %zu bytes of pinned memory", bytes);
+}
+
+static int release_now(const void *of) {
+    return topk_device_free_host(((const struct work *)of)->to);
+}
+
+static topk_status release_host(const topk_context *context, void *memory) {
+    const struct work work = {.to = memory};
+    return topk_cuda_do(context, release_now, &work);
+}
+
+static int enqueue_renumber(const void *of) {
+    const struct work *w = of;
+    const struct call call = {.context = w->context, .stream = w->stream};
+    const struct renumber_args args = {*w->how, w->from, w->to};
+    const int64_t most = RENUMBER_BLOCKS_PER_SM * (int64_t)device_of(w->context)->sms;
+    const struct launch_grid grid =
+        grid_of(&call, divide_up(w->how->count, RENUMBER_THREADS), most, RENUMBER_THREADS);
+    return topk_cuda_launch_renumber(&grid, &args);
+}
+
+static topk_status renumber(const topk_context *context, const topk_renumbering *renumbering,
+                            const void *from, void *to, topk_stream stream) {
+    const struct work work = {
+        .context = context, .to = to, .from = from, .how = renumbering, .stream = stream};
+    return topk_cuda_do(context, enqueue_renumber, &work);
+}
+
+int topk_cuda_prepare_transfers(const topk_context *context) {
+    (void)context;
+    return topk_cuda_prepare_renumber();
+}
+
+const struct transfers topk_cuda_transfers = {.copy = copy,
+                                              .fill = fill,
+                                              .wait = wait_for,
+                                              .allocate_host = allocate_host,
+                                              .release_host = release_host,
+                                              .renumber = renumber};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The calls that move data: validation. The backend of the context does the rest. */
+#include "transfer.h"
+
+#include "context.h"
+#include "status.h"
+#include "structs.h"
+
+static topk_status check_context(const topk_context *context, topk_stream stream) {
+    return context == NULL ? topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL")
+                           : topk_check_stream(context, stream);
+}
+
+topk_status topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                      topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_context(context, stream);
+    if (status != TOPK_OK || bytes == 0) {
+        return status;
+    }
+    if (to == NULL || from == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", to == NULL ? "to" : "from");
+    }
+    const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+    if (a < b ? b - a < bytes : a - b < bytes) {
+        return topk_fail(TOPK_ERROR_OVERLAP, "to and from overlap");
+    }
+    return context->backend->transfers->copy(context, to, from, bytes, stream);
+}
+
+topk_status topk_fill(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_context(context, stream);
+    if (status != TOPK_OK || bytes == 0) {
+        return status;
+    }
+    return to == NULL ? topk_fail(TOPK_ERROR_NULL_POINTER, "to is NULL")
+                      : context->backend->transfers->fill(context, to, byte, bytes, stream);
+}
+
+topk_status topk_wait(const topk_context *context, topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_context(context, stream);
+    return status != TOPK_OK ? status : context->backend->transfers->wait(context, stream);
+}
+
+/* ---- Memory ---- */
+
+static topk_status check_kind(const topk_context *context, topk_memory memory_kind) {
+    if (context == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
+    }
+    return memory_kind == TOPK_MEMORY_DEVICE || memory_kind == TOPK_MEMORY_HOST
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "memory_kind is %d, must be 0 or 1", (int)memory_kind);
+}
+
+topk_status topk_memory_allocate(const topk_context *context, topk_memory memory_kind, size_t bytes,
+                                 void **memory) {
+    KEEP_ERRNO;
+    if (memory == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "memory is NULL");
+    }
+    *memory = NULL;
+    const topk_status status = check_kind(context, memory_kind);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (bytes == 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "bytes is 0");
+    }
+    return memory_kind == TOPK_MEMORY_HOST
+               ? context->backend->transfers->allocate_host(context, bytes, memory)
+               : context->backend->allocate(context, bytes, memory);
+}
+
+topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory) {
+    KEEP_ERRNO;
+    const topk_status status = check_kind(context, memory_kind);
+    if (status != TOPK_OK || memory == NULL) {
+        return status;
+    }
+    return memory_kind == TOPK_MEMORY_HOST ? context->backend->transfers->release_host(context, memory)
+                                           : context->backend->release(context, memory);
+}
+
+/* ---- Positions ---- */
+
+static size_t bytes_of(topk_index_type type) {
+    return type == TOPK_INDEX_I32 ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+static bool is_index_type(topk_index_type type) {
+    return type == TOPK_INDEX_I32 || type == TOPK_INDEX_I64;
+}
+
+static topk_status check_numbers(const topk_context *context, const topk_renumbering *r, const void *from,
+                                 void *to) {
+    const size_t from_bytes = bytes_of(r->from_type), to_bytes = bytes_of(r->to_type);
+    struct buffer_list buffers = {.count = 0};
+    if (!is_index_type(r->from_type) || !is_index_type(r->to_type)) {
+        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "from_type is %d, to_type %d", (int)r->from_type,
+                         (int)r->to_type);
+    }
+    if (r->count < 0 || r->count > INT64_MAX / 8) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "count is %lld", (long long)r->count);
+    }
+    if (to != from || r->from_type != r->to_type) {
+        buffer_list_add(
+            &buffers, (struct buffer){"from", from, (size_t)r->count * from_bytes, from_bytes, true, false});
+    }
+    buffer_list_add(&buffers, (struct buffer){"to", to, (size_t)r->count * to_bytes, to_bytes, true, true});
+    return topk_check_memory(context, &buffers);
+}
+
+topk_status topk_renumber(const topk_context *context, const topk_renumbering *renumbering, const void *from,
+                          void *to, topk_stream stream) {
+    KEEP_ERRNO;
+    topk_renumbering own;
+    topk_status status = check_context(context, stream);
+    status = status == TOPK_OK ? topk_read_struct(STRUCT_RENUMBERING, renumbering, &own) : status;
+    status = status == TOPK_OK ? check_numbers(context, &own, from, to) : status;
+    return status != TOPK_OK || own.count == 0
+               ? status
+               : context->backend->transfers->renumber(context, &own, from, to, stream);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a backend does for topk_transfer.h. All has been validated, and there is something to do. */
+#ifndef TOPK_SRC_TRANSFER_H
+#define TOPK_SRC_TRANSFER_H
+
+#include "topk_transfer.h"
+
+struct transfers {
+    topk_status (*copy)(const topk_context *context, void *to, const void *from, size_t bytes,
+                        topk_stream stream);
+    topk_status (*fill)(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream);
+    topk_status (*wait)(const topk_context *context, topk_stream stream);
+    /* Memory of the host; that of the device is the backend's own (method.h). */
+    topk_status (*allocate_host)(const topk_context *context, size_t bytes, void **memory);
+    topk_status (*release_host)(const topk_context *context, void *memory);
+    topk_status (*renumber)(const topk_context *context, const topk_renumbering *renumbering,
+                            const void *from, void *to, topk_stream stream);
+};
+
+#endif
