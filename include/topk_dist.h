@@ -17,7 +17,8 @@
  *   type, index_type, direction, rank, nan, ties, order, rows, k_max, and k of each row
  *
  * and each rank has its own length_max, shape, row_stride, elements_max, extent_type, method and tuning. A
- * rank may have no elements, of some rows or of all. The context is on the CPU.
+ * rank may have no elements, of some rows or of all. All contexts are on the CPU, or all on a GPU: each
+ * rank's data, workspace and outputs then lie on its own one.
  *
  * docs/distributed.md says when to use what. This header needs none of MPI's. */
 #ifndef TOPK_DIST_H
@@ -36,7 +37,8 @@ TOPK_API const char *topk_dist_last_error(void);
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
 /* Ranks that select together, and how they communicate. Each transport has a header with its own
- * constructor. One thread of a rank at a time may use a group and its plans. */
+ * constructor: topk_dist_mpi.h, whose runs wait for the other ranks; and for transports that enqueue their
+ * work on a stream topk_dist_transport.h. One thread of a rank at a time may use a group and its plans. */
 typedef struct topk_dist_group topk_dist_group;
 
 /* Ends a group, collectively, after its plans; NULL is ignored. */
@@ -91,8 +93,10 @@ typedef struct topk_dist_options {
     int root;         /* of ROOT: a rank of the group */
     int exchange_kth; /* gather: 1 has ranks tell each other the k-th elements of their lists first, so that
                          what ranks behind the best of these is not sent (Dr. Top-k). All send as many as the
-                         rank that needs most: it pays only where input->k is below k_max in all rows */
-    int reserved;     /* 0 */
+                         rank that needs most: it pays only where input->k is below k_max in all rows.
+                         On a GPU lists are sent whole */
+    int device_pointers; /* of the rank, in plans on a GPU whose group waits (MPI): 1 has the transport take
+                            pointers of the device, for an MPI that is CUDA-aware; 0: through the host */
     topk_dist_origin origin; /* of this rank's elements */
     int reserved_2;          /* 0 */
     int64_t
@@ -114,10 +118,10 @@ typedef struct topk_dist_plan topk_dist_plan;
  * rank it fails on all, with the same status and text, which name the rank and the reason; *plan is NULL.
  * The plan pointer and the group must be valid on all ranks.
  *
- * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, or where
- * runs of positions overlap; OUT_OF_RANGE for a root that is no rank; UNSUPPORTED for other operations
- * and contexts, for approximations, and for 32-bit extents with lists of 2^31 candidates; DEVICE
- * as topk_dist_plan_run(). */
+ * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, where
+ * runs of positions overlap, or where the context is not on the device of the group; OUT_OF_RANGE for a root
+ * that is no rank; UNSUPPORTED for other operations, for approximations, and for 32-bit extents with lists of
+ * 2^31 candidates; DEVICE as topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
                                            topk_operation operation, const topk_problem *problem,
                                            const topk_dist_options *options, topk_dist_plan **plan);
@@ -166,13 +170,18 @@ typedef struct topk_dist_output {
 
 /* Runs a plan, collectively, and returns when this rank has its results. `input` has the elements of this
  * rank, its extents, the k of each row (the same on all ranks) and the predicate of select_where and count
- * (a comparison the same on all ranks; a mask is of the rank's own elements). `stream` is NULL.
+ * (a comparison the same on all ranks; a mask is of the rank's own elements). `stream` is NULL on the CPU. On
+ * a GPU the work is enqueued on it.
  *
  * An argument that is wrong on one rank is an error on all, as in topk_dist_plan_create(): nothing has been
  * written, and the plan can run again. Two kinds of errors are not agreed on: outputs that overlap each
- * other, inputs or the workspace fail on their rank alone; and DEVICE means that ranks cannot communicate.
- * Then all further calls with the group are DEVICE, and other ranks may wait for this one for ever:
- * docs/distributed.md says what to do.
+ * other, inputs or the workspace fail on their rank alone; and DEVICE means that ranks cannot communicate, or
+ * that a GPU failed. Then all further calls with the group are DEVICE, and other ranks may wait for this one
+ * for ever: docs/distributed.md says what to do.
+ *
+ * With a transport that enqueues (topk_dist_transport.h) a run returns when its work is enqueued. The host
+ * looks at nothing that ranks compute, and nothing is agreed on: a wrong argument is an error on its rank
+ * alone, before that has sent anything, and the others may wait for it. A CUDA graph can capture such a run.
  *
  * Statuses as topk_plan_run(), and DEVICE. */
 TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *input,

@@ -6,6 +6,7 @@
 #include "error.h"
 
 static const char *const names[AGREE_NUMBERS] = {
+    [AGREE_BACKEND] = "backend of the context",
     [AGREE_VERSION] = "version of libtopk",
     [AGREE_OPERATION] = "operation",
     [AGREE_TYPE] = "problem->type",
@@ -27,6 +28,7 @@ static const char *const names[AGREE_NUMBERS] = {
 
 static void tell(const struct topk_dist_plan *plan, int64_t *own) {
     const topk_problem *p = &plan->problem;
+    own[AGREE_BACKEND] = plan->backend;
     own[AGREE_VERSION] = topk_version();
     own[AGREE_OPERATION] = plan->operation;
     own[AGREE_TYPE] = p->type;

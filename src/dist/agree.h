@@ -6,6 +6,7 @@
 #include "plan.h"
 
 enum topk_dist_number {
+    AGREE_BACKEND,
     AGREE_VERSION, /* of libtopk; up to EXCHANGE all ranks must have the same */
     AGREE_OPERATION,
     AGREE_TYPE,

@@ -45,6 +45,10 @@ static topk_status core_us(const struct topk_dist_plan *plan, topk_operation ope
     topk_plan *own;
     problem.k_max = k_max;
     problem.index_base = 0;
+    if (operation != plan->operation) { /* a method is of that alone */
+        problem.method = problem.tuning = NULL;
+        problem.workspace_limit = 0;
+    }
     topk_status status = topk_plan_create(plan->context, operation, &problem, NULL, &own);
     if (status == TOPK_OK) {
         status = topk_plan_query(own, &properties);
@@ -60,7 +64,11 @@ static topk_status predict_gather(const struct topk_dist_plan *plan, double *us)
     return status;
 }
 
+/* A GPU is taken to count as long as it searches for the k-th by itself. */
 static topk_status count_us(const struct topk_dist_plan *plan, double *us) {
+    if (plan->backend != TOPK_BACKEND_CPU) {
+        return core_us(plan, TOPK_OPERATION_KTH, plan->problem.k_max, us);
+    }
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     const topk_status status = topk_dist_of_core(topk_context_query(plan->context, &properties));
     const int reads = topk_dist_is_streamed(plan) ? rounds_of(topk_type_size(plan->problem.type)) : 1;
@@ -85,6 +93,13 @@ static topk_status predict_histogram(const struct topk_dist_plan *plan, double *
     return status;
 }
 
+/* On a device lists are sent whole, so that a histogram pays only where none are. */
+static bool may_count(const struct topk_dist_plan *plan) {
+    return plan->options.strategy == TOPK_DIST_HISTOGRAM ||
+           (plan->options.strategy == TOPK_DIST_AUTO &&
+            (!plan->on_device || (topk_dist_is_placed(plan) && !topk_dist_may_tie(plan))));
+}
+
 topk_status topk_dist_choose(struct topk_dist_plan *plan) {
     double us[2] = {0, 0};
     int64_t told[2];
@@ -93,9 +108,8 @@ topk_status topk_dist_choose(struct topk_dist_plan *plan) {
     if (wanted != TOPK_DIST_HISTOGRAM) {
         status = predict_gather(plan, &us[0]);
     }
-    const bool may_count = wanted != TOPK_DIST_GATHER;
     const bool once = plan->options.origin == TOPK_DIST_READ_ONCE;
-    if (status == TOPK_OK && may_count) {
+    if (status == TOPK_OK && may_count(plan)) {
         status = predict_histogram(plan, &us[1]);
         us[1] = once ? NEVER_US : us[1];
     }
@@ -104,7 +118,7 @@ topk_status topk_dist_choose(struct topk_dist_plan *plan) {
         told[s] = us[s] < 9e15 ? (int64_t)(us[s] * TOLD_PER_US) : INT64_MAX;
     }
     status = status == TOPK_OK ? topk_dist_most(plan->group, told, 2) : status;
-    const bool counts = may_count && (wanted == TOPK_DIST_HISTOGRAM || told[1] < told[0]);
+    const bool counts = may_count(plan) && (wanted == TOPK_DIST_HISTOGRAM || told[1] < told[0]);
     plan->strategy = counts ? TOPK_DIST_HISTOGRAM : TOPK_DIST_GATHER;
     plan->predicted_us = (double)told[counts] / TOLD_PER_US;
     return status;

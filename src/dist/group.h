@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 
-#include "topk_dist.h"
+#include "topk_dist_transport.h"
 
-/* A transport never computes with elements: it moves bytes, and works on int64_t. Its functions return DEVICE
- * with a sentence if ranks cannot communicate. */
+/* A transport never computes with elements: it moves bytes, and works on int64_t. This one moves memory of
+ * the host, and its functions return when that is done; DEVICE with a sentence if ranks cannot communicate.
+ */
 struct transport {
     /* Each number becomes the sum, or the greatest, of all ranks' numbers. */
     topk_status (*sum)(topk_dist_group *group, int64_t *numbers, int64_t count);
@@ -25,6 +26,9 @@ struct topk_dist_group {
     const struct transport *transport;
     int rank, ranks;
     bool broken; /* a call of the transport has failed: no more are made */
+    /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
+    const topk_dist_transport *on_stream;
+    void *own; /* of that one */
 };
 
 /* The calls of the transport, and what they leave behind if they fail. Nothing to move is no call. */
@@ -34,6 +38,12 @@ topk_status topk_dist_to_all(topk_dist_group *group, const void *block, size_t b
 topk_status topk_dist_to_root(topk_dist_group *group, int root, const void *block, size_t bytes,
                               void *blocks);
 topk_status topk_dist_to_each(topk_dist_group *group, const void *blocks, size_t bytes, void *received);
+
+/* The outcome of a call of group->on_stream: OK, or DEVICE with its sentence, and the group is broken. */
+topk_status topk_dist_on_stream(topk_dist_group *group, topk_status status);
+
+/* Whether a context is on the device of a group that enqueues. */
+bool topk_dist_has_context(const topk_dist_group *group, const topk_context *context);
 
 /* What each rank has to say of a step: `status` with the last error. OK if all say OK, else on all ranks the
  * status of the first one that does not, and its text. */

@@ -29,7 +29,7 @@ static void take_lists(const struct topk_dist_plan *p, struct arena *arena, stru
     const int64_t ranks = p->group->ranks;
     const bool by_owner = p->options.destination == TOPK_DIST_OWNER;
     const int64_t sent_rows = by_owner ? ranks * p->block_rows : p->problem.rows;
-    const bool moves = p->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(p);
+    const bool moves = !topk_dist_is_placed(p) || topk_dist_places_lists(p);
     /* To an owner without rows blocks of nothing are sent all the same. */
     const int64_t got = moves && (p->got_rows > 0 || by_owner) ? ranks * p->block_rows : 0;
     if (topk_dist_has_lists(p)) {
@@ -39,12 +39,17 @@ static void take_lists(const struct topk_dist_plan *p, struct arena *arena, stru
     if (topk_dist_selects(p)) {
         out->got_values = take(arena, got, (size_t)p->list_max * value);
         out->got_indices = take(arena, got, (size_t)p->list_max * index);
-        out->lengths = take(arena, moves ? ranks * p->got_rows : 0, extent);
+        out->lengths = take(arena, moves && !p->on_device ? ranks * p->got_rows : 0, extent);
         out->ks = take(arena, p->problem.rows, extent);
     }
     if (topk_dist_is_placed(p)) {
-        const int64_t winners = p->strategy == TOPK_DIST_GATHER ? p->winners_max : 0;
+        const int64_t winners = topk_dist_places_lists(p) ? p->winners_max : 0;
         out->winners = take(arena, p->problem.rows, (size_t)winners * index);
+        if (p->on_device) {
+            out->won_values = take(arena, p->problem.rows, (size_t)winners * value);
+            out->won_marks = take(arena, p->problem.rows, (size_t)winners);
+            out->marks = take(arena, got, (size_t)p->list_max);
+        }
     }
 }
 
@@ -66,7 +71,7 @@ static void take_counters(const struct topk_dist_plan *p, struct arena *arena, s
     const int64_t rows = p->problem.rows;
     out->state = take(arena, 1, p->counting.state_bytes);
     out->counters = take(arena, p->counting.counters + 1, sizeof *out->counters);
-    if (topk_dist_selects(p) && topk_dist_may_tie(p)) {
+    if (topk_dist_selects(p) && topk_dist_may_tie(p) && !p->on_device) {
         out->ties = take(arena, rows, (size_t)p->list_max * sizeof *out->ties);
         out->tie_lengths = take(arena, rows, sizeof *out->tie_lengths);
         out->tie_k = take(arena, rows, sizeof *out->tie_k);

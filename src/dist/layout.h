@@ -11,6 +11,8 @@ struct buffers {
     void *lengths;                  /* of the lists that were got: extents, ranks x got_rows */
     void *ks;                       /* k of each row, in calls of the core: extents */
     void *winners;                  /* in place: the positions of a row's results, winners_max of each */
+    /* On a device: their elements; which of these, and of the lists that were got, are the rank's own */
+    void *won_values, *won_marks, *marks;
     /* exchange_kth: the k-th of each row of the rank's lists, of all ranks, and the best one */
     void *own_kth, *own_kth_at, *all_kth, *all_kth_at, *best_kth, *best_kth_at;
     void *pairs;     /* of each row an element of its list, and that best one */

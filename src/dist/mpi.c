@@ -172,7 +172,7 @@ static topk_status open_group(struct by_mpi *own) {
 
 /* A rank without memory for its group takes part in one all the same, until all know. */
 topk_status topk_dist_group_create_mpi(MPI_Comm communicator, topk_dist_group **group) {
-    struct by_mpi spare;
+    struct by_mpi spare = {.communicator = MPI_COMM_NULL};
     if (group == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "group is NULL");
     }

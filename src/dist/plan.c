@@ -11,8 +11,10 @@
 #include "cost.h"
 #include "error.h"
 #include "layout.h"
+#include "move.h"
 #include "topk_accumulator.h"
 #include "topk_advanced.h"
+#include "topk_transfer.h"
 
 enum { PROBLEM_BYTES_FIRST = 144, OPTIONS_BYTES_FIRST = 32, PROPERTIES_BYTES_FIRST = 56 };
 
@@ -37,10 +39,10 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->root is %d: there are %d ranks", o->root,
                               plan->group->ranks);
     }
-    if (o->exchange_kth < 0 || o->exchange_kth > 1 || o->reserved != 0) {
+    if (o->exchange_kth < 0 || o->exchange_kth > 1 || o->device_pointers < 0 || o->device_pointers > 1) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
-                              "options->exchange_kth is %d, options->reserved %d: 0 or 1, and 0",
-                              o->exchange_kth, o->reserved);
+                              "options->exchange_kth is %d, options->device_pointers %d: 0 or 1",
+                              o->exchange_kth, o->device_pointers);
     }
     return TOPK_OK;
 }
@@ -69,12 +71,18 @@ static topk_status check_origin(const struct topk_dist_plan *plan) {
     return TOPK_OK;
 }
 
-static topk_status check_context(const topk_context *context) {
+static topk_status check_context(struct topk_dist_plan *plan) {
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    const topk_status status = topk_dist_of_core(topk_context_query(context, &properties));
-    if (status == TOPK_OK && properties.backend != TOPK_BACKEND_CPU) {
+    const bool enqueues = plan->group->on_stream != NULL;
+    const topk_status status = topk_dist_of_core(topk_context_query(plan->context, &properties));
+    if (status == TOPK_OK && enqueues && !topk_dist_has_context(plan->group, plan->context)) {
+        return topk_dist_fail(TOPK_ERROR_CONTRADICTION, "the context is not on the device of the group");
+    }
+    plan->backend = properties.backend;
+    plan->on_device = enqueues || properties.backend != TOPK_BACKEND_CPU;
+    if (status == TOPK_OK && plan->on_device && topk_dist_is_streamed(plan)) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
-                              "the context is on a GPU: contexts on the CPU are served");
+                              "elements of a GPU, or of a group that enqueues, do not come in pieces");
     }
     return status;
 }
@@ -139,7 +147,7 @@ static topk_status check(struct topk_dist_plan *plan, const topk_problem *proble
                                                OPTIONS_BYTES_FIRST, sizeof defaults, &plan->options);
     status = status == TOPK_OK ? check_options(plan) : status;
     status = status == TOPK_OK ? check_origin(plan) : status;
-    status = status == TOPK_OK ? check_context(plan->context) : status;
+    status = status == TOPK_OK ? check_context(plan) : status;
     return status == TOPK_OK ? check_problem(plan, problem) : status;
 }
 
@@ -236,7 +244,20 @@ static topk_status make_streamed(struct topk_dist_plan *plan) {
     return topk_dist_of_core(status);
 }
 
+/* On a device: the rank's own among all results of a row, which lie by position and are marked. */
+static topk_status make_marked(struct topk_dist_plan *plan) {
+    topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
+    problem.length_max = plan->winners_max;
+    problem.order = TOPK_ORDER_BY_POSITION;
+    problem.ties = TOPK_TIES_LOWEST_INDEX;
+    const topk_status status = make_core(plan, TOPK_OPERATION_COUNT, &problem, &plan->own_counts);
+    return status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT_WHERE, &problem, &plan->placed) : status;
+}
+
 static topk_status make_placed(struct topk_dist_plan *plan) {
+    if (plan->on_device && topk_dist_places_lists(plan)) {
+        return make_marked(plan);
+    }
     if (plan->strategy == TOPK_DIST_GATHER) {
         topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
         problem.order = TOPK_ORDER_BY_POSITION;
@@ -300,9 +321,19 @@ static topk_status make_exchange(struct topk_dist_plan *plan) {
     return status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT, &problem, &plan->better) : status;
 }
 
+/* For lists of the device on their way, where the transport neither enqueues nor takes pointers of it. */
+static topk_status make_staging(struct topk_dist_plan *plan) {
+    const size_t bytes = topk_dist_staging_bytes(plan);
+    if (!plan->on_device || plan->group->on_stream != NULL || plan->options.device_pointers != 0 ||
+        bytes == 0) {
+        return TOPK_OK;
+    }
+    return topk_dist_of_core(topk_memory_allocate(plan->context, TOPK_MEMORY_HOST, bytes, &plan->staging));
+}
+
 static topk_status make_calls(struct topk_dist_plan *plan) {
     const bool merges = topk_dist_selects(plan) && plan->got_rows > 0 &&
-                        (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan));
+                        (!topk_dist_is_placed(plan) || topk_dist_places_lists(plan));
     struct buffers unused;
     topk_status status = TOPK_OK;
     if (plan->operation != TOPK_OPERATION_KTH) {
@@ -327,7 +358,7 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     plan->workspace_bytes = topk_dist_lay_out(plan, NULL, &unused);
     return plan->workspace_bytes == SIZE_MAX
                ? topk_dist_fail(TOPK_ERROR_OVERFLOW, "the workspace is beyond the address space")
-               : TOPK_OK;
+               : make_staging(plan);
 }
 
 /* ---- The interface ---- */
@@ -386,8 +417,12 @@ void topk_dist_plan_destroy(topk_dist_plan *plan) {
         topk_plan_destroy(plan->local);
         topk_plan_destroy(plan->merge);
         topk_plan_destroy(plan->placed);
+        topk_plan_destroy(plan->own_counts);
         topk_plan_destroy(plan->best_kth);
         topk_plan_destroy(plan->better);
+        if (plan->staging != NULL) {
+            (void)topk_memory_release(plan->context, TOPK_MEMORY_HOST, plan->staging);
+        }
         free(plan->bases);
         free(plan);
     }

@@ -15,6 +15,8 @@ struct topk_dist_plan {
     topk_problem problem; /* of this rank; method and tuning only while the plan is made */
     topk_dist_options options;
     topk_dist_strategy strategy; /* what was chosen */
+    topk_backend backend;        /* of the context */
+    bool on_device;              /* runs go the way of device.c; else data are the host's */
     double predicted_us;
 
     int64_t longest;             /* capacity of a row on this rank */
@@ -25,16 +27,18 @@ struct topk_dist_plan {
     int64_t winners_max;         /* gather in place: min(k_max, ranks x list_max) */
     int64_t *bases;              /* BASE: index_base of each rank */
 
-    topk_plan *local;     /* the rank's candidates, or its count */
-    topk_plan *merge;     /* of all ranks' lists */
-    topk_plan *placed;    /* IN_PLACE: the rank's results by position, from its elements or its list */
-    topk_plan *best_kth;  /* exchange_kth: of the k-th elements of all ranks' lists */
-    topk_plan *better;    /* likewise: of two elements */
-    topk_problem counted; /* for topk_sharded.h: the elements; the positions of ties */
+    topk_plan *local;      /* the rank's candidates, or its count */
+    topk_plan *merge;      /* of all ranks' lists */
+    topk_plan *placed;     /* IN_PLACE: the rank's results by position, from its elements or its list */
+    topk_plan *own_counts; /* on a device, in place by lists: how many results are the rank's own */
+    topk_plan *best_kth;   /* exchange_kth: of the k-th elements of all ranks' lists */
+    topk_plan *better;     /* likewise: of two elements */
+    topk_problem counted;  /* for topk_sharded.h: the elements; the positions of ties */
     topk_problem tied;
     topk_sharded_properties counting, tying;
     topk_problem streamed; /* PARTS, READ, READ_ONCE: of an accumulator for the rank's list */
     size_t accumulator_bytes;
+    void *staging;     /* of the host, for lists of the device on their way; or NULL */
     size_t core_bytes; /* workspace of the core's calls */
     size_t workspace_bytes;
 };
@@ -57,6 +61,13 @@ static inline bool topk_dist_is_streamed(const struct topk_dist_plan *plan) {
     return plan->options.origin != TOPK_DIST_INPUT;
 }
 
+/* Whether the rank's results are taken from lists. On a device ties of ranks without runs of positions are
+ * told apart when lists are merged. */
+static inline bool topk_dist_places_lists(const struct topk_dist_plan *plan) {
+    return topk_dist_is_placed(plan) &&
+           (plan->strategy == TOPK_DIST_GATHER || (plan->on_device && topk_dist_may_tie(plan)));
+}
+
 /* Whether results lie in lists before they are delivered. In place a histogram leaves them where they are,
  * unless it needs them for ties, or pieces may turn out to be unreadable. */
 static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
@@ -72,7 +83,7 @@ static inline bool topk_dist_counts(const struct topk_dist_plan *plan) {
 
 static inline bool topk_dist_exchanges(const struct topk_dist_plan *plan) {
     return topk_dist_selects(plan) && plan->strategy == TOPK_DIST_GATHER && plan->options.exchange_kth != 0 &&
-           plan->list_max > 0;
+           plan->list_max > 0 && !plan->on_device;
 }
 
 /* Best first, so that merging need not sort; unless any order will do and nothing else asks for one. */

@@ -149,7 +149,7 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
     if (status != TOPK_OK) {
         return status;
     }
-    if (stream != NULL) {
+    if (stream != NULL && p->backend == TOPK_BACKEND_CPU) {
         return topk_dist_fail(TOPK_ERROR_CONTRADICTION, "stream is not NULL: the context is on the CPU");
     }
     if (workspace == NULL && p->workspace_bytes > 0) {
@@ -159,6 +159,7 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
         return topk_dist_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "workspace has %zu bytes: the plan needs %zu",
                               workspace_bytes, p->workspace_bytes);
     }
+    r->stream = stream;
     (void)topk_dist_lay_out(p, workspace, &r->b);
     return TOPK_OK;
 }
@@ -169,6 +170,9 @@ static topk_status run(topk_dist_plan *plan, bool is_given, const topk_dist_sour
     struct run r = {.plan = plan};
     topk_status status = check_source(&r, is_given, source);
     status = status == TOPK_OK ? begin(&r, input, output, workspace, workspace_bytes, stream) : status;
+    if (plan->on_device) {
+        return topk_dist_run_on_device(&r, status);
+    }
     switch (plan->operation) {
     case TOPK_OPERATION_KTH:
         return topk_dist_run_kth(&r, status);

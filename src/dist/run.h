@@ -12,6 +12,7 @@ struct run {
     topk_dist_output output;
     topk_dist_source source; /* of a rank whose elements come in pieces */
     struct buffers b;
+    topk_stream stream; /* on a device; else NULL */
 };
 
 /* ---- Steps of one rank ---- */
@@ -43,6 +44,9 @@ topk_status topk_dist_run_gather(struct run *r, topk_status status);
 topk_status topk_dist_run_histogram(struct run *r, topk_status status);
 topk_status topk_dist_run_kth(struct run *r, topk_status status);
 topk_status topk_dist_run_count(struct run *r, topk_status status);
+
+/* All of them, where data are a device's. */
+topk_status topk_dist_run_on_device(const struct run *r, topk_status status);
 
 /* How many candidates of each list must be sent, the same on all ranks. */
 topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);

@@ -187,6 +187,8 @@ static void check_peers(void) {
     group.flags = flags_of_all;
     group.buffer_bytes = sizeof buffer;
     check_sizes(&group, sizeof group, sum_with_group);
+}
+
 static topk_status renumber(void *copy) {
     return topk_renumber(context, copy, NULL, NULL, NULL);
 }

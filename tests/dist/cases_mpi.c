@@ -8,7 +8,12 @@
  * Seven processes (or fewer) work in turns as one group of all, as groups of four and three, and in pairs, so
  * that cases have 7, 4, 3, 2 or 1 ranks.
  *
- * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [NUMBER: this case alone] */
+ * WAY says where data lie, and how they move: on the `host`; on an emulated GPU, through the host (`staged`),
+ * by pointers of the device (`pointers`), or by a transport that enqueues (`enqueued`); or by such a one on
+ * the CPU (`enqueued-cpu`). But for `host` and `pointers` these data are inaccessible, except for the core
+ * and the transport that enqueues (protected.h).
+ *
+ * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [WAY [NUMBER: this case alone]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +21,15 @@
 
 #include "covering.h"
 #include "elements.h"
+#include "enqueued_mpi.h"
 #include "given.h"
+#include "protected.h"
 #include "random.h"
 #include "run.h"
 #include "topk_dist_mpi.h"
 
 enum { PARTITIONS = 3, GROUPS_MOST = 4, LARGEST = 1500, ELEMENTS = 6000 };
+enum { LARGEST_EMULATED = 600, ELEMENTS_EMULATED = 1200 };
 
 /* Which group of a partition a process is in. */
 static int group_of(int partition, int process) {
@@ -32,6 +40,19 @@ static topk_dist_group *groups[PARTITIONS];
 static MPI_Comm communicators[PARTITIONS];
 static topk_context *context;
 static long failures;
+
+typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, WAYS } way;
+static const char *const names_of_ways[WAYS] = {"host", "staged", "pointers", "enqueued", "enqueued-cpu"};
+static way chosen;
+
+static bool is_emulated(void) {
+    return chosen != HOST && chosen != ENQUEUED_CPU;
+}
+
+/* On the device, and read by it alone. */
+static guarded allocate_input(size_t bytes) {
+    return guarded_allocate(bytes, GUARDED_AT_END);
+}
 
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes + 1);
@@ -49,9 +70,7 @@ typedef struct dealt {
     topk_problem problem; /* of this rank, as are all below */
     topk_input input;
     topk_predicate predicate;
-    guarded values;
-    void *table, *offsets;
-    unsigned char *mask;
+    guarded values, table, offsets, mask;
     int64_t *positions, *ends; /* in each row, of its elements: row after row */
     int64_t elements;
     uint64_t seed;
@@ -69,6 +88,7 @@ static void draw_options(dealt *d, random_state *random, int ranks) {
     d->options.strategy = (topk_dist_strategy)random_below(random, 3);
     d->options.root = (int)random_below(random, ranks);
     d->options.exchange_kth = random_below(random, 2) == 0;
+    d->options.device_pointers = chosen == POINTERS;
     d->seed = random_bits(random);
     if (random_below(random, 6) == 0) { /* only a part of a list is sent, and the list is needed afterwards */
         d->options.destination = TOPK_DIST_IN_PLACE;
@@ -150,19 +170,21 @@ static void copy_elements(dealt *d) {
     const instance *i = d->whole;
     const topk_problem *p = &i->problem;
     const size_t bytes = oracle_type_size(p->type);
-    d->values = guarded_allocate((size_t)d->elements * bytes, GUARDED_AT_END);
-    d->table = allocate((size_t)d->elements * 8);
-    d->mask = allocate((size_t)d->elements);
+    d->values = allocate_input((size_t)d->elements * bytes);
+    d->table = allocate_input((size_t)d->elements * instance_index_bytes(p));
+    d->mask = allocate_input((size_t)d->elements);
     for (int64_t row = 0; row < p->rows; row++) {
         for (int64_t e = begin_of(d, row); e < d->ends[row]; e++) {
             const int64_t of_case = i->rows[row].extent.first + d->positions[e];
             memcpy((char *)d->values.data + (size_t)e * bytes,
                    (const char *)i->input.values + (size_t)of_case * bytes, bytes);
-            write_integer(d->table, e, p->index_type, p->index_base + d->positions[e]);
-            d->mask[e] = i->matches[of_case];
+            write_integer(d->table.data, e, p->index_type, p->index_base + d->positions[e]);
+            ((unsigned char *)d->mask.data)[e] = i->matches[of_case];
         }
     }
     guarded_make_read_only(&d->values);
+    guarded_make_read_only(&d->table);
+    guarded_make_read_only(&d->mask);
 }
 
 /* As compact strided rows where all have the same length, else as CSR. */
@@ -173,11 +195,11 @@ static void make_shape(dealt *d, int64_t longest, bool is_even) {
     p->shape = is_even ? TOPK_SHAPE_STRIDED : TOPK_SHAPE_CSR;
     p->elements_max = is_even ? 0 : d->elements;
     if (!is_even) {
-        d->offsets = allocate((size_t)(p->rows + 1) * 8);
+        d->offsets = allocate_input((size_t)(p->rows + 1) * 8);
         for (int64_t row = 0; row <= p->rows; row++) {
-            write_integer(d->offsets, row, p->extent_type, row == 0 ? 0 : d->ends[row - 1]);
+            write_integer(d->offsets.data, row, p->extent_type, row == 0 ? 0 : d->ends[row - 1]);
         }
-        d->input.offsets = d->offsets;
+        d->input.offsets = d->offsets.data;
     }
 }
 
@@ -210,7 +232,7 @@ static void deal(dealt *d, const instance *whole, random_state *random, int rank
     d->predicate = instance_predicate(whole);
     if (d->predicate.mask != NULL) {
         d->predicate.kind = TOPK_BYTE_MASK;
-        d->predicate.mask = d->mask;
+        d->predicate.mask = d->mask.data;
     }
 }
 
@@ -221,7 +243,7 @@ static topk_dist_origin draw_origin(const dealt *d, const run_operation *operati
     const bool selects = operation == &run_select || operation == &run_select_where;
     const bool takes_mask = d->predicate.mask != NULL && d->input.predicate != NULL;
     const topk_dist_origin origin = (topk_dist_origin)random_below(random, 4);
-    if (takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
+    if (chosen != HOST || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
         return TOPK_DIST_INPUT;
     }
     const bool rereads = operation == &run_kth || (selects && d->options.strategy == TOPK_DIST_HISTOGRAM);
@@ -267,9 +289,9 @@ static void end_given(dealt *d) {
 
 static void end_dealt(dealt *d) {
     guarded_free(&d->values);
-    free(d->table);
-    free(d->mask);
-    free(d->offsets);
+    guarded_free(&d->table);
+    guarded_free(&d->mask);
+    guarded_free(&d->offsets);
     free(d->positions);
     free(d->ends);
 }
@@ -367,11 +389,28 @@ static run_result check_others(const run *r, int o, size_t row_bytes, int64_t fi
                                                    : run_fail("output %d: other rows written", o);
 }
 
-static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const topk_dist_properties *properties,
-                            const topk_dist_output *output) {
+/* What lies on the device, from now on until protected_end(). */
+static void protect(const dealt *d, const device_buffer *workspace, const run *r) {
+    if (chosen == HOST || chosen == POINTERS) {
+        return;
+    }
+    const guarded *const inputs[] = {&d->values, &d->table, &d->mask, &d->offsets};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        protected_add(inputs[i], true);
+    }
+    protected_add(&workspace->guard, false);
+    for (int o = 0; o < RUN_OUTPUTS; o++) {
+        protected_add(&r->outputs[o].guard, false);
+    }
+    protected_begin();
+}
+
+static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const run *r,
+                            const topk_dist_properties *properties, const topk_dist_output *output) {
     device_buffer workspace =
         device_workspace(properties->workspace_bytes, GUARDED_AT_END, DEVICE_GARBAGE, 7);
     topk_status status = TOPK_OK;
+    protect(d, &workspace, r);
     for (int again = 0; again < 2 && status == TOPK_OK; again++) {
         topk_dist_plan *const runs = (topk_dist_plan *)(uintptr_t)plan;
         if (d->options.origin == TOPK_DIST_INPUT) {
@@ -382,6 +421,7 @@ static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const topk_dis
                                                workspace.bytes, NULL);
         }
     }
+    protected_end();
     if (!device_intact(&workspace)) {
         status = (topk_status)run_fail("wrote outside of the workspace");
     }
@@ -402,12 +442,12 @@ static run_result check_select(dealt *d, topk_dist_plan *plan, run *r, int rank,
     r->outputs[1] = run_output(wants_indices(d->whole), p->rows * pitch, bytes[1]);
     output.values = at_row(&r->outputs[0], first * pitch, bytes[0]);
     output.indices = at_row(&r->outputs[1], first * pitch, bytes[1]);
-    int64_t *const own_k = allocate((size_t)p->rows * sizeof *own_k);
-    int64_t *const before = allocate((size_t)p->rows * sizeof *before);
+    device_buffer numbers = device_output((size_t)p->rows * 2 * sizeof(int64_t), RUN_POISON);
+    int64_t *const own_k = numbers.data, *const before = own_k + p->rows;
     output.own_k = is_placed ? own_k : NULL;
     output.before = is_placed ? before : NULL;
-    d->input.indices = d->options.map == TOPK_DIST_TABLE ? d->table : NULL;
-    const topk_status status = run_plan(d, plan, &properties, &output);
+    d->input.indices = d->options.map == TOPK_DIST_TABLE ? d->table.data : NULL;
+    const topk_status status = run_plan(d, plan, r, &properties, &output);
     if (status != TOPK_OK) {
         result = run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
     } else {
@@ -417,8 +457,7 @@ static run_result check_select(dealt *d, topk_dist_plan *plan, run *r, int rank,
     for (int o = 0; o < 2 && result == RUN_PASSED; o++) {
         result = check_others(r, o, (size_t)pitch * bytes[o], first, end);
     }
-    free(own_k);
-    free(before);
+    device_free(&numbers);
     return result;
 }
 
@@ -437,7 +476,7 @@ static run_result check_numbers(dealt *d, topk_dist_plan *plan, run *r) {
         output.better = r->outputs[1].data;
         output.equal = r->outputs[2].data;
     }
-    const topk_status status = run_plan(d, plan, &properties, &output);
+    const topk_status status = run_plan(d, plan, r, &properties, &output);
     return status == TOPK_OK ? r->operation->judge(r)
                              : run_fail("%s: %s", topk_status_string(status), topk_dist_last_error());
 }
@@ -542,23 +581,32 @@ static void run_list(uint64_t seed, long cases, long only, int process) {
 int main(int argc, char **argv) {
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const long cases = argc > 2 ? strtol(argv[2], NULL, 10) : 0,
-               only = argc > 4 ? strtol(argv[4], NULL, 10) : -1;
+               only = argc > 5 ? strtol(argv[5], NULL, 10) : -1;
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     int process;
-    options.threads = argc > 3 ? atoi(argv[3]) : 1;
+    while (argc > 4 && strcmp(argv[4], names_of_ways[chosen]) != 0) {
+        if (++chosen == WAYS) {
+            return 2;
+        }
+    }
+    options.threads = is_emulated() ? 0 : argc > 3 ? atoi(argv[3]) : 1;
+    options.backend = is_emulated() ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS || topk_context_create(&options, &context) != TOPK_OK) {
         return 2;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     for (int p = 0; p < PARTITIONS; p++) {
         MPI_Comm_split(MPI_COMM_WORLD, group_of(p, process), process, &communicators[p]);
-        if (topk_dist_group_create_mpi(communicators[p], &groups[p]) != TOPK_OK) {
+        const topk_status status = chosen >= ENQUEUED
+                                       ? enqueued_group_create(communicators[p], context, &groups[p])
+                                       : topk_dist_group_create_mpi(communicators[p], &groups[p]);
+        if (status != TOPK_OK) {
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
     }
     device_open();
-    dimensions_init(0, LARGEST);
-    instance_set_budget(ELEMENTS);
+    dimensions_init(0, is_emulated() ? LARGEST_EMULATED : LARGEST);
+    instance_set_budget(is_emulated() ? ELEMENTS_EMULATED : ELEMENTS);
     run_list(seed, cases, only, process);
     for (int p = 0; p < PARTITIONS; p++) {
         topk_dist_group_destroy(groups[p]);

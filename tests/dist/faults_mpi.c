@@ -6,7 +6,7 @@
  *
  * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run.
  *
- * usage: mpirun -n PROCESSES faults_mpi [killed plan|run TOKEN], of at least two */
+ * usage: mpirun -n PROCESSES faults_mpi [cuda | killed plan|run TOKEN], of at least two */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 enum { LENGTH = 100, ROWS = 3, K = 7, TEXT = 512, POISON = 0x5d };
 
 static int rank, ranks;
+static bool is_cuda; /* the emulated GPU: data of the device go through the host */
 static topk_context *context;
 static topk_dist_group *group;
 
@@ -173,6 +174,9 @@ static void no_strategy(arguments *a) {
 static void no_root(arguments *a) {
     a->options.root = ranks;
 }
+static void no_device_pointers(arguments *a) {
+    a->options.device_pointers = -1;
+}
 static void no_exchange(arguments *a) {
     a->options.exchange_kth = 2;
 }
@@ -247,6 +251,7 @@ static const struct {
     {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no root", no_root, TOPK_ERROR_OUT_OF_RANGE, false},
     {"no exchange", no_exchange, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"no pointers of the device", no_device_pointers, TOPK_ERROR_OUT_OF_RANGE, false},
     {"options of another size", options_of_another_size, TOPK_ERROR_STRUCT_SIZE, false},
     {"another operation", other_operation, TOPK_ERROR_UNSUPPORTED, false},
     {"a stride beyond the indices", narrow_stride, TOPK_ERROR_INDEX_TOO_NARROW, false},
@@ -346,6 +351,9 @@ static void check_runs_of(topk_operation operation, topk_dist_strategy strategy)
     }
     for (size_t i = 0; i < sizeof of_runs / sizeof of_runs[0]; i++) {
         for (int at_fault = 0; at_fault < ranks; at_fault++) {
+            if (is_cuda && of_runs[i].spoil == a_stream) { /* which is none of its faults */
+                continue;
+            }
             set_arguments(&a, operation);
             if (rank == at_fault) {
                 of_runs[i].spoil(&a);
@@ -615,6 +623,27 @@ static void check_alone(void) {
     topk_dist_plan_destroy(NULL);
 }
 
+/* All contexts are on the CPU, or all on a GPU. */
+static void check_backends(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    arguments a;
+    topk_dist_plan *plan;
+    topk_context *own = NULL;
+    options.threads = 1;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &own));
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    expect_all(
+        TOPK_ERROR_CONTRADICTION,
+        topk_dist_plan_create(group, rank == 1 ? own : context, a.operation, &a.problem, &a.options, &plan),
+        1, "a context on the CPU");
+    topk_context_destroy(own);
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    if (rank == 1) {
+        a.options.origin = TOPK_DIST_PARTS;
+    }
+    expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 1, "pieces of elements of a GPU");
+}
+
 static void check_groups(void) {
     topk_dist_group *none = group;
     for (int at_fault = 0; at_fault < ranks; at_fault++) {
@@ -650,7 +679,9 @@ static void run_and_die(const char *phase) {
 int main(int argc, char **argv) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_dist_group *too_early;
-    options.threads = 1;
+    is_cuda = argc == 2 && strcmp(argv[1], "cuda") == 0;
+    options.threads = is_cuda ? 0 : 1;
+    options.backend = is_cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     CHECK_STATUS(TOPK_ERROR_BAD_STATE, topk_dist_group_create_mpi(MPI_COMM_WORLD, &too_early));
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS || topk_context_create(&options, &context) != TOPK_OK ||
         !CHECK_STATUS(TOPK_OK, topk_dist_group_create_mpi(MPI_COMM_WORLD, &group))) {
@@ -662,16 +693,20 @@ int main(int argc, char **argv) {
         run_and_die(argv[2]);
         return 0;
     }
-    check_alone();
-    check_groups();
+    if (is_cuda) {
+        check_backends();
+    } else {
+        check_alone();
+        check_groups();
+        check_memory();
+        check_sources();
+    }
     check_plans();
     check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER);
     check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
     check_runs_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
     check_runs_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
-    check_sources();
     check_short_lists();
-    check_memory();
     topk_dist_group_destroy(group);
     topk_context_destroy(context);
     MPI_Finalize();

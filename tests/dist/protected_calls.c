@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The calls of the core that get at protected memory: each opens it. */
+#include "protected.h"
+#include "topk_sharded.h"
+#include "topk_transfer.h"
+
+topk_status __real_topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
+                                 void *workspace, size_t bytes, topk_stream stream);
+topk_status __wrap_topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
+                                 void *workspace, size_t bytes, topk_stream stream);
+topk_status __wrap_topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
+                                 void *workspace, size_t bytes, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_plan_run(plan, input, output, workspace, bytes, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_begin(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, const void *k, int64_t *counters, topk_stream stream);
+topk_status __wrap_topk_sharded_begin(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, const void *k, int64_t *counters, topk_stream stream);
+topk_status __wrap_topk_sharded_begin(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, const void *k, int64_t *counters, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_sharded_begin(context, problem, state, bytes, k, counters, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, int round, const topk_input *input, int64_t *counters,
+                                      topk_stream stream);
+topk_status __wrap_topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, int round, const topk_input *input, int64_t *counters,
+                                      topk_stream stream);
+topk_status __wrap_topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
+                                      size_t bytes, int round, const topk_input *input, int64_t *counters,
+                                      topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_sharded_count(context, problem, state, bytes, round, input, counters, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t bytes, int round, const int64_t *sums, int64_t *counters,
+                                        topk_stream stream);
+topk_status __wrap_topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t bytes, int round, const int64_t *sums, int64_t *counters,
+                                        topk_stream stream);
+topk_status __wrap_topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t bytes, int round, const int64_t *sums, int64_t *counters,
+                                        topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_sharded_advance(context, problem, state, bytes, round, sums, counters, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const int64_t *before, const topk_sharded_output *output,
+                                       topk_stream stream);
+topk_status __wrap_topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const int64_t *before, const topk_sharded_output *output,
+                                       topk_stream stream);
+topk_status __wrap_topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const int64_t *before, const topk_sharded_output *output,
+                                       topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_sharded_result(context, problem, state, bytes, before, output, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                             topk_stream stream);
+topk_status __wrap_topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                             topk_stream stream);
+topk_status __wrap_topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
+                             topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_copy(context, to, from, bytes, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_fill(const topk_context *context, void *to, int byte, size_t bytes,
+                             topk_stream stream);
+topk_status __wrap_topk_fill(const topk_context *context, void *to, int byte, size_t bytes,
+                             topk_stream stream);
+topk_status __wrap_topk_fill(const topk_context *context, void *to, int byte, size_t bytes,
+                             topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_fill(context, to, byte, bytes, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_renumber(const topk_context *context, const topk_renumbering *how, const void *from,
+                                 void *to, topk_stream stream);
+topk_status __wrap_topk_renumber(const topk_context *context, const topk_renumbering *how, const void *from,
+                                 void *to, topk_stream stream);
+topk_status __wrap_topk_renumber(const topk_context *context, const topk_renumbering *how, const void *from,
+                                 void *to, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_renumber(context, how, from, to, stream);
+    protected_close();
+    return status;
+}
