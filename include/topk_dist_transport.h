@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* What a transport does. All but `error` are collective: each rank calls them in the same order, with the
- * same count, bytes and root. Arrays lie on the device of the group's context, and are aligned to 8 bytes;
- * those that are read and written do not overlap. The work is enqueued on `stream`, behind what that has, and
- * what comes after it there finds it done. `bytes` and `count` are at least 1. Any status but TOPK_OK breaks
- * the group. Start from TOPK_DIST_TRANSPORT_INIT. */
+/* What a transport does. All but `check` and `error` are collective: each rank calls them in the same order,
+ * with the same count, bytes and root. Arrays lie on the device of the group's context, and are aligned to 8
+ * bytes; those that are read and written do not overlap. The work is enqueued on `stream`, behind what that
+ * has, and what comes after it there finds it done. `bytes` and `count` are at least 1. Any status but
+ * TOPK_OK breaks the group. Start from TOPK_DIST_TRANSPORT_INIT. */
 typedef struct topk_dist_transport {
     size_t size; /* sizeof(topk_dist_transport) */
     /* Each of `count` numbers becomes the sum of all ranks' numbers. */
@@ -32,6 +32,9 @@ typedef struct topk_dist_transport {
     /* Block r of this rank, of `bytes`, goes to rank r, which gets one of each rank, in the order of ranks.
      */
     topk_status (*to_each)(void *own, const void *blocks, size_t bytes, void *received, topk_stream stream);
+    /* Whether all went well that was enqueued on `stream`. Called while a plan is made, by the host, which
+     * has waited for the stream. Not collective; it may wait. NULL: it always did. */
+    topk_status (*check)(void *own, topk_stream stream);
     /* A sentence on the latest failure, for topk_dist_last_error(). NULL: there are none. */
     const char *(*error)(void *own);
     /* Ends `own` with the group, collectively. NULL: there is nothing to end. */
@@ -39,17 +42,19 @@ typedef struct topk_dist_transport {
 } topk_dist_transport;
 
 #define TOPK_DIST_TRANSPORT_INIT                                                                             \
-    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Creates a group of `ranks` ranks, of which the caller is number `rank`. It copies *transport, and passes
  * `own` on to its functions. `context` says where arrays lie: plans of the group are made with it, or with
- * another context of the same backend and device; it must outlive the group. Nothing is sent. On failure
- * *group is NULL, and `own` stays the caller's. Each rank finds errors alone: the others may wait for it.
+ * another context of the same backend and device; it must outlive the group. While a plan is made ranks
+ * agree by work on `stream`, a stream of that device: if ranks share a GPU each has its own, which waits
+ * for no other. Nothing is sent yet. On failure *group is NULL, and `own` stays the caller's. Each rank finds
+ * errors alone: the others may wait for it.
  *
  * NULL_POINTER (also for a function that is missing), STRUCT_SIZE, OUT_OF_RANGE for rank and ranks,
  * OUT_OF_MEMORY, DEVICE. */
 TOPK_API topk_status topk_dist_group_create(const topk_dist_transport *transport, void *own,
-                                            topk_context *context, int rank, int ranks,
+                                            topk_context *context, int rank, int ranks, topk_stream stream,
                                             topk_dist_group **group);
 
 #ifdef __cplusplus

@@ -93,8 +93,9 @@ TOPK_API topk_status topk_sharded_count_part(topk_context *context, const topk_p
                                              const topk_input *input, int64_t length, int64_t *counters,
                                              topk_stream stream);
 
-/* Ends a round. `sums` are the counters of all shards, added up; they are only read. `counters` become 0, for
- * the next round: the same array, or another one.
+/* Ends a round. `sums` are the counters of all shards, added up; they are only read. A negative sum, as an
+ * exchange that failed may leave it, is BAD_STATE; on a GPU the row's results are -2 then. `counters` become
+ * 0, for the next round: the same array, or another one.
  *
  * Statuses as topk_sharded_count(). */
 TOPK_API topk_status topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,

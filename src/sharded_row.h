@@ -37,6 +37,16 @@ SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k, unsigned bits) {
     return row;
 }
 
+/* A row with a negative sum has no results, and nothing of it is read any more. */
+SHARDED_INLINE void sharded_row_break(struct sharded_row *row) {
+    row->k = -1;
+    row->open = row->own = 0;
+}
+
+SHARDED_INLINE bool sharded_row_is_broken(const struct sharded_row *row) {
+    return row->k < 0;
+}
+
 /* Decides what the next count does with the keys that it finds: it keeps them where there is room, if another
  * count follows, and if that will read no more than half as much. */
 SHARDED_INLINE void sharded_row_plan(struct sharded_row *row, int64_t capacity, bool is_last) {

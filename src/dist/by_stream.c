@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Groups whose transport enqueues. While a plan is made, ranks agree through the host: what they tell each
- * other goes through a piece of the device's memory and the default stream, and each call waits for its end.
+ * other goes through a piece of the device's memory and the group's stream, and each call waits for its end.
  * Runs then use the transport as it is (device.c). */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,13 @@
 #include "topk_advanced.h"
 #include "topk_transfer.h"
 
-enum { PIECE_BYTES = 4096, PIECE_NUMBERS = PIECE_BYTES / 8, TRANSPORT_BYTES_FIRST = 56 };
+enum { PIECE_BYTES = 4096, PIECE_NUMBERS = PIECE_BYTES / 8, TRANSPORT_BYTES_FIRST = 64 };
 
 struct by_stream {
     topk_dist_group group; /* the first field: a pointer to it is one to this struct */
     topk_dist_transport transport;
     topk_context *context;
+    topk_stream stream;
     /* A piece of this rank, and behind it one of each rank: on the device, and on the host. */
     char *device, *host;
 };
@@ -26,11 +27,15 @@ static struct by_stream *by_stream_of(topk_dist_group *group) {
 }
 
 static topk_status copied(struct by_stream *g, void *to, const void *from, size_t bytes) {
-    return topk_dist_of_core(topk_copy(g->context, to, from, bytes, NULL));
+    return topk_dist_of_core(topk_copy(g->context, to, from, bytes, g->stream));
 }
 
+/* For what has been enqueued, and for word that it went well. */
 static topk_status waited(struct by_stream *g) {
-    return topk_dist_of_core(topk_wait(g->context, NULL));
+    const topk_status status = topk_dist_of_core(topk_wait(g->context, g->stream));
+    return status == TOPK_OK && g->transport.check != NULL
+               ? topk_dist_on_stream(&g->group, g->transport.check(g->group.own, g->stream))
+               : status;
 }
 
 static topk_status sum_piece(struct by_stream *g, int64_t *numbers, size_t bytes) {
@@ -39,7 +44,7 @@ static topk_status sum_piece(struct by_stream *g, int64_t *numbers, size_t bytes
     if (status == TOPK_OK) {
         const int64_t count = (int64_t)(bytes / sizeof *numbers);
         status = topk_dist_on_stream(
-            &g->group, g->transport.sum(g->group.own, (int64_t *)(void *)g->device, count, NULL));
+            &g->group, g->transport.sum(g->group.own, (int64_t *)(void *)g->device, count, g->stream));
     }
     status = status == TOPK_OK ? copied(g, g->host, g->device, bytes) : status;
     status = status == TOPK_OK ? waited(g) : status;
@@ -64,8 +69,8 @@ static topk_status gather_piece(struct by_stream *g, const void *piece, size_t b
     memcpy(g->host, piece, bytes);
     topk_status status = copied(g, g->device, g->host, bytes);
     if (status == TOPK_OK) {
-        status = topk_dist_on_stream(
-            &g->group, g->transport.to_all(g->group.own, g->device, bytes, g->device + PIECE_BYTES, NULL));
+        status = topk_dist_on_stream(&g->group, g->transport.to_all(g->group.own, g->device, bytes,
+                                                                    g->device + PIECE_BYTES, g->stream));
     }
     status = status == TOPK_OK ? copied(g, g->host + PIECE_BYTES, g->device + PIECE_BYTES, all) : status;
     return status == TOPK_OK ? waited(g) : status;
@@ -165,7 +170,7 @@ static topk_status allocate(struct by_stream *g) {
 }
 
 topk_status topk_dist_group_create(const topk_dist_transport *transport, void *own, topk_context *context,
-                                   int rank, int ranks, topk_dist_group **group) {
+                                   int rank, int ranks, topk_stream stream, topk_dist_group **group) {
     topk_dist_transport read;
     if (group == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "group is NULL");
@@ -181,6 +186,7 @@ topk_status topk_dist_group_create(const topk_dist_transport *transport, void *o
     }
     g->transport = read;
     g->context = context;
+    g->stream = stream;
     g->group = (topk_dist_group){
         .transport = &by_stream, .rank = rank, .ranks = ranks, .on_stream = &g->transport, .own = own};
     status = allocate(g);

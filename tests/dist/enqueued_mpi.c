@@ -59,5 +59,5 @@ topk_status enqueued_group_create(MPI_Comm communicator, topk_context *context, 
     transport.to_root = to_root;
     transport.to_each = to_each;
     transport.close = end;
-    return topk_dist_group_create(&transport, own, context, rank, ranks, group);
+    return topk_dist_group_create(&transport, own, context, rank, ranks, NULL, group);
 }

@@ -59,6 +59,11 @@ static topk_status to_each(void *own, const void *blocks, size_t bytes, void *re
     return call(own, received, blocks, bytes);
 }
 
+static topk_status check(void *own, topk_stream stream) {
+    (void)stream;
+    return call(own, own, own, 0);
+}
+
 static const char *error(void *own) {
     (void)own;
     return failed;
@@ -74,6 +79,7 @@ static topk_dist_transport whole(void) {
     transport.to_all = to_all;
     transport.to_root = to_root;
     transport.to_each = to_each;
+    transport.check = check;
     transport.error = error;
     transport.close = end;
     return transport;
@@ -85,14 +91,14 @@ static void expect_no_group(topk_status status, const topk_dist_transport *trans
                             int rank, int ranks) {
     alone own = {0, -1, 0};
     topk_dist_group *group = (topk_dist_group *)(void *)&own;
-    CHECK_STATUS(status, topk_dist_group_create(transport, &own, of, rank, ranks, &group));
+    CHECK_STATUS(status, topk_dist_group_create(transport, &own, of, rank, ranks, NULL, &group));
     CHECK(group == NULL && own.closed == 0);
 }
 
 static void check_groups(void) {
     topk_dist_transport t = whole();
     alone own = {0, -1, 0};
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_group_create(&t, &own, context, 0, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_group_create(&t, &own, context, 0, 1, NULL, NULL));
     expect_no_group(TOPK_ERROR_NULL_POINTER, NULL, context, 0, 1);
     expect_no_group(TOPK_ERROR_NULL_POINTER, &t, NULL, 0, 1);
     expect_no_group(TOPK_ERROR_OUT_OF_RANGE, &t, context, 0, 0);
@@ -147,7 +153,7 @@ static topk_status try_once(const trial *of, long fails_at, long *calls) {
     output.values = of->operation == TOPK_OPERATION_COUNT ? NULL : best;
     output.indices = of->operation == TOPK_OPERATION_SELECT ? numbers : NULL;
     output.counts = of->operation == TOPK_OPERATION_COUNT ? numbers : NULL;
-    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, &group));
+    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, NULL, &group));
     topk_status status = topk_dist_plan_create(group, context, of->operation, &problem, &of->options, &plan);
     const bool has_plan = status == TOPK_OK;
     if (has_plan) {
@@ -211,7 +217,7 @@ static void check_contexts(void) {
     options.threads = 1;
     problem.type = TOPK_F32;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &other));
-    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, &group));
+    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, NULL, &group));
     CHECK_STATUS(is_cuda ? TOPK_ERROR_CONTRADICTION : TOPK_OK,
                  topk_dist_plan_create(group, other, TOPK_OPERATION_SELECT, &problem, NULL, &plan));
     topk_dist_plan_destroy(plan);

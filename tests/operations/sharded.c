@@ -428,6 +428,35 @@ static void check_broken(void) {
     }
 }
 
+/* Sums that no counters have: an exchange failed. Other rows have their results. */
+static void check_negative(bool on_gpu, int64_t bins) {
+    shard *x = &one.shards[0];
+    int64_t better[ROWS], equal[ROWS], own_k[ROWS];
+    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
+    output.better = better;
+    output.equal = equal;
+    output.own_k = own_k;
+    for (int bad = 0; bad < one.rounds; bad++) {
+        CHECK_STATUS(TOPK_OK, begin());
+        for (int round = 0; round < one.rounds && (on_gpu || round <= bad); round++) {
+            CHECK_STATUS(TOPK_OK, count(round));
+            if (round == bad) {
+                x->counters[bins] = -2; /* the second row's first */
+            }
+            CHECK_STATUS(on_gpu || round < bad ? TOPK_OK : TOPK_ERROR_BAD_STATE, advance(round));
+        }
+        if (on_gpu) {
+            CHECK_STATUS(TOPK_OK, topk_sharded_result(context, &x->problem, x->state, x->state_bytes, NULL,
+                                                      &output, NULL));
+            for (int row = 0; row < ROWS; row++) {
+                CHECK(row == 1
+                          ? better[row] == -2 && equal[row] == -2 && own_k[row] == -2
+                          : better[row] == 0 && equal[row] == one.problem.length_max && own_k[row] == 10);
+            }
+        }
+    }
+}
+
 static void check_refused(bool on_gpu) {
     enum { LENGTH = 1000 };
     static float values[ROWS * LENGTH];
@@ -457,6 +486,7 @@ static void check_refused(bool on_gpu) {
     } else {
         check_states();
     }
+    check_negative(on_gpu, properties.counters / ROWS);
     free(x->state);
     free(x->counters);
 }

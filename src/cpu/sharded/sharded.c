@@ -145,6 +145,14 @@ static void advance_rows(void *argument, int part, int parts) {
     }
 }
 
+static bool any_negative(const int64_t *sums, size_t count) {
+    int64_t signs = 0;
+    for (size_t i = 0; i < count; i++) {
+        signs |= sums[i];
+    }
+    return signs < 0;
+}
+
 static topk_status advance(const struct sharded *s, int round, const int64_t *sums, int64_t *counters) {
     struct sharded_state state;
     const topk_status status = open_at(s, 2 * round + 1, &state);
@@ -153,6 +161,9 @@ static topk_status advance(const struct sharded *s, int round, const int64_t *su
     }
     struct advance job = {&state, round, sums};
     const size_t all = (size_t)(s->plan.problem.rows * s->bins);
+    if (any_negative(sums, all)) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "a sum of counters is negative");
+    }
     topk_cpu_team_run(s->context, team_size(topk_context_threads(s->context), all), advance_rows, &job);
     state.header->step++;
     clear(counters, counters_bytes(s));

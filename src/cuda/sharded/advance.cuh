@@ -58,8 +58,11 @@ TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const str
 TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_shared<uint64_t> scratch) {
     const struct bin_run run = bins_of_thread(a);
     uint64_t of_all = 0, of_own = 0, total, own_total;
+    bool negative = false;
     for (uint32_t i = 0; i < run.count; i++) {
-        of_all += a.sums[row * a.bins + run.bin(a, i)];
+        const uint64_t sum = a.sums[row * a.bins + run.bin(a, i)];
+        negative |= (int64_t)sum < 0;
+        of_all += sum;
         of_own += a.own[row * a.bins + run.bin(a, i)];
     }
     struct sharded_row *state = &a.states[row];
@@ -69,8 +72,11 @@ TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_sha
     const uint64_t before = block_scan(scratch, of_all, &total);
     simt_block_sync();
     const uint64_t own_before = block_scan(scratch, of_own, &own_total);
-    simt_block_sync(); /* all have read the state */
-    if (a.is_first && open && (uint64_t)k > total) {
+    const bool is_broken = simt_block_count(negative) != 0; /* and all have read the state */
+    if (is_broken) {
+        if (simt_thread() == 0)
+            sharded_row_break(state);
+    } else if (a.is_first && open && (uint64_t)k > total) {
         if (simt_thread() == 0) {
             state->open = state->own = 0;
             state->better = (int64_t)total;
@@ -109,7 +115,7 @@ TOPK_DEVICE void write_row(const struct sharded_args &a, int64_t row, bool begun
     struct sharded_row state = {};
     if (begun)
         state = a.states[row];
-    const int64_t known = begun ? sharded_row_known(&state) : broken;
+    const int64_t known = begun && !sharded_row_is_broken(&state) ? sharded_row_known(&state) : broken;
     const bool all = known == 2;
     if (a.kth != nullptr)
         ((Element *)a.kth)[row] =
