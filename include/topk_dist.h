@@ -84,7 +84,7 @@ typedef enum topk_dist_origin {
     TOPK_DIST_READ_ONCE = 3 /* the same, and each element is read once: no kth, no histogram */
 } topk_dist_origin;
 
-/* The same on all ranks, but for origin and piece. Start from TOPK_DIST_OPTIONS_INIT. */
+/* The same on all ranks, but for device_pointers, origin and piece. Start from TOPK_DIST_OPTIONS_INIT. */
 typedef struct topk_dist_options {
     size_t size; /* sizeof(topk_dist_options) */
     topk_dist_destination destination;
@@ -120,8 +120,9 @@ typedef struct topk_dist_plan topk_dist_plan;
  *
  * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, where
  * runs of positions overlap, or where the context is not on the device of the group; OUT_OF_RANGE for a root
- * that is no rank; UNSUPPORTED for other operations, for approximations, and for 32-bit extents with lists of
- * 2^31 candidates; DEVICE as topk_dist_plan_run(). */
+ * that is no rank; UNSUPPORTED for other operations, for approximations, for 32-bit extents with lists of
+ * 2^31 candidates, and for elements in pieces on a GPU, in a group that enqueues, by a table of positions, or
+ * read once for kth or histogram; DEVICE as topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
                                            topk_operation operation, const topk_problem *problem,
                                            const topk_dist_options *options, topk_dist_plan **plan);
@@ -191,7 +192,8 @@ TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *
 /* ---- Elements in several vectors, or read piece by piece ----
  *
  * The elements of a rank's row lie one behind the other in its parts, or are read. An element's position on
- * the rank counts through all parts. Rows are STRIDED, and the map is BASE or STRIDE. */
+ * the rank counts through all parts. Rows are STRIDED, and the map is BASE or STRIDE. The context is on the
+ * CPU, and the group waits (MPI). */
 
 /* A part of each row: element e of row r is values[r * row_stride + e]. */
 typedef struct topk_dist_part {
@@ -201,9 +203,10 @@ typedef struct topk_dist_part {
 } topk_dist_part;
 
 /* Writes elements [first, first + length) of row `row` of the rank to `values`. length is at least 1. Returns
- * TOPK_OK, or a status that the run then has on all ranks. A run calls it from a thread of its own as well,
- * but never twice at the same time: the next piece is read while ranks select from one. Rows of a piece are
- * read in turn, and pieces in the order of positions. Histogram and kth read all elements several times. */
+ * TOPK_OK, or a status that the run then has on all ranks; DEVICE of it breaks no group. A run calls it from
+ * a thread of its own as well, but never twice at the same time: the next piece is read while ranks select
+ * from one. Rows of a piece are read in turn, and pieces in the order of positions. Histogram and kth read
+ * all elements several times. */
 typedef topk_status topk_dist_read(void *user, int64_t row, int64_t first, int64_t length, void *values);
 
 typedef struct topk_dist_source {

@@ -19,9 +19,9 @@ extern "C" {
  * each has a stream of its own, which waits for no other: not the default stream. On failure *group is NULL.
  *
  * A run of a plan enqueues, and a graph can capture it. It waits on the GPU for the other ranks, for up to
- * peer->timeout_ms and while peer->abort is 0. If it gives up, indices that it writes are -2, or padding in
- * IN_PLACE, and numbers are -2. Then and later topk_peer_status() tells why, with the same flags; a plan is
- * DEVICE.
+ * peer->timeout_ms and while peer->abort is 0. If it gives up, indices that it writes are -2, and so are the
+ * numbers of kth and count; in IN_PLACE `before` is, and no other output counts. Then and later
+ * topk_peer_status() tells why, with the same flags; a plan is DEVICE.
  *
  * NULL_POINTER, OUT_OF_MEMORY, and as topk_peer_status(): each rank finds them alone. */
 TOPK_API topk_status topk_dist_group_create_peer(const topk_peer_group *peer, topk_context *context,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Transports of one's own for topk_dist.h: how ranks move data that lies on their GPUs, by whatever
- * connects them. topk_dist_nccl.h has one ready.
+ * connects them. topk_dist_peer.h has one ready.
  *
  * Such a transport never waits. Its functions enqueue their work on a stream, as kernels are, so a run of a
  * plan returns when its work is enqueued, and a CUDA graph can capture it if it can capture the transport's

@@ -24,8 +24,9 @@
  * A rank's GPU waits for all other ranks in each run, by a kernel of one block. Ranks may share a GPU if they
  * are of one process and each has a stream of its own that waits for no other, so not the default stream, and
  * no more of them than the GPU has queues for streams (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default). A kernel
- * of a rank that waits takes one block of one multiprocessor; all other kernels end by themselves. Work that
- * occupies a whole GPU must end by itself, too. */
+ * of a rank that waits takes a block's room on one multiprocessor. So on a shared GPU no rank may need a
+ * whole GPU to go on: cooperative launches do, which of libtopk the method `bracket` makes. There name other
+ * methods (topk_advanced.h), or have all ranks' selections end before a rank exchanges. */
 #ifndef TOPK_PEER_H
 #define TOPK_PEER_H
 
@@ -47,8 +48,8 @@ enum {
  * The flags keep what the library knows from run to run: how many runs there were, which run of each rank has
  * arrived, whether the group is broken. They belong to one group. The caller zeroes them before its first
  * run, on all ranks before any rank's first run begins, and never writes to them again. The buffers may hold
- * garbage. Between runs of one group they may serve another one. All of it must stay mapped until the runs
- * of all ranks have ended. */
+ * garbage. They, too, serve one group alone: another one once the runs of all ranks have ended. All of it
+ * must stay mapped until then. */
 typedef struct topk_peer_group {
     size_t size;            /* sizeof(topk_peer_group) */
     int rank, ranks;        /* this rank, from 0 on, and how many there are: 1 to TOPK_PEER_RANKS_MAX */

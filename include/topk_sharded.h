@@ -123,8 +123,9 @@ typedef struct topk_sharded_output {
 /* Writes results after a round; as often as you like. What is not known yet is -2, as k-th element the
  * padding value. A driver that has looked at `known` may leave out the rounds that follow. Ties go to the
  * lowest position, so shards come in the order of their positions: `before` says, for each row, how many
- * elements of the shards before this one tie with the k-th, as their own_equal adds up. NULL: none. An output
- * may be the array `before` itself only if that is `after`.
+ * elements of the shards before this one tie with the k-th, as their own_equal adds up. NULL: none. A
+ * negative number, where own_k depends on it, is BAD_STATE; on a GPU own_k and after of its row are -2 then.
+ * An output may be the array `before` itself only if that is `after`.
  *
  * Statuses as topk_sharded_count(). BAD_STATE before a round has ended. */
 TOPK_API topk_status topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,

@@ -320,14 +320,14 @@ topk_status topk_dist_run_on_device(const struct run *r, topk_status status) {
     const bool waits = p->group->on_stream == NULL;
     status = status == TOPK_OK ? begin(r) : status;
     status = waits ? topk_dist_agree(p->group, status) : status;
-    if (status != TOPK_OK) {
-        return status;
+    if (status == TOPK_OK) {
+        status = p->operation == TOPK_OPERATION_KTH     ? end_kth(r)
+                 : p->operation == TOPK_OPERATION_COUNT ? end_count(r)
+                                                        : end_select(r);
     }
-    status = p->operation == TOPK_OPERATION_KTH     ? end_kth(r)
-             : p->operation == TOPK_OPERATION_COUNT ? end_count(r)
-                                                    : end_select(r);
-    if (waits && status == TOPK_OK) {
-        status = topk_dist_of_core(topk_wait(p->context, r->stream));
+    if (waits) { /* after an error, too: what is under way uses the plan's memory */
+        const topk_status waited = topk_wait(p->context, r->stream);
+        status = status == TOPK_OK ? topk_dist_of_core(waited) : status;
     }
     if (status == TOPK_ERROR_DEVICE) { /* the others may wait for this rank */
         p->group->broken = true;

@@ -129,6 +129,9 @@ static topk_status check_problem(struct topk_dist_plan *plan, const topk_problem
         return status;
     }
     plan->longest = p->shape == TOPK_SHAPE_STRIDED ? p->length_max : lesser(p->length_max, p->elements_max);
+    if (plan->options.piece > plan->longest) { /* there are no more elements to look at in one step */
+        plan->options.piece = plan->longest > 0 ? plan->longest : 1;
+    }
     if (__builtin_mul_overflow(p->rows, 8 * (int64_t)plan->group->ranks, &blocks)) {
         return topk_dist_fail(TOPK_ERROR_OVERFLOW, "numbers of all rows and ranks have no room");
     }

@@ -86,6 +86,10 @@ static topk_status check_input(const struct run *r) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER,
                               "input->indices is NULL: it has the table of positions");
     }
+    if (p->options.map == TOPK_DIST_TABLE &&
+        (uintptr_t)r->input.indices % topk_dist_integer_bytes(p->problem.index_type) != 0) {
+        return topk_dist_fail(TOPK_ERROR_MISALIGNED, "input->indices is not aligned to its integers");
+    }
     return TOPK_OK;
 }
 

@@ -371,6 +371,30 @@ static void check_runs_of(topk_operation operation, topk_dist_strategy strategy)
     topk_dist_plan_destroy(plan);
 }
 
+/* A table of positions that is misaligned. */
+static void check_tables_of(topk_dist_strategy strategy, topk_dist_destination destination) {
+    static int64_t table[ROWS * LENGTH + 1];
+    arguments a;
+    topk_dist_plan *plan;
+    for (int i = 0; i < ROWS * LENGTH; i++) {
+        table[i] = (int64_t)(i % LENGTH) * ranks + rank;
+    }
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    a.options.map = TOPK_DIST_TABLE;
+    a.options.strategy = strategy;
+    a.options.destination = destination;
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        return;
+    }
+    for (int at_fault = 0; at_fault < ranks; at_fault++) {
+        set_arguments(&a, TOPK_OPERATION_SELECT);
+        a.input.indices = (const char *)table + (rank == at_fault ? 4 : 0);
+        expect_all(TOPK_ERROR_MISALIGNED, run(&a, plan), at_fault, "a misaligned table");
+        CHECK(is_poison(a.best, sizeof a.best) && is_poison(a.indices, sizeof a.indices));
+    }
+    topk_dist_plan_destroy(plan);
+}
+
 /* ---- Sources ---- */
 
 enum { PIECE = 40 }; /* three pieces of each row */
@@ -706,6 +730,9 @@ int main(int argc, char **argv) {
     check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM);
     check_runs_of(TOPK_OPERATION_KTH, TOPK_DIST_AUTO);
     check_runs_of(TOPK_OPERATION_COUNT, TOPK_DIST_AUTO);
+    check_tables_of(TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE);
+    check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_EVERYWHERE);
+    check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE);
     check_short_lists();
     topk_dist_group_destroy(group);
     topk_context_destroy(context);

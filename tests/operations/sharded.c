@@ -428,6 +428,30 @@ static void check_broken(void) {
     }
 }
 
+/* As many ties before the shard's as there cannot be: the sum of an exchange that failed. */
+static void check_negative_before(bool on_gpu) {
+    const shard *x = &one.shards[0];
+    int64_t own_k[ROWS], after[ROWS], better[ROWS];
+    const int64_t before[ROWS] = {0, -2, 3};
+    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
+    output.own_k = own_k;
+    output.after = after;
+    output.better = better;
+    CHECK_STATUS(TOPK_OK, begin());
+    for (int round = 0; round < one.rounds; round++) {
+        CHECK_STATUS(TOPK_OK, count(round));
+        CHECK_STATUS(TOPK_OK, advance(round));
+    }
+    CHECK_STATUS(on_gpu ? TOPK_OK : TOPK_ERROR_BAD_STATE,
+                 topk_sharded_result(context, &x->problem, x->state, x->state_bytes, before, &output, NULL));
+    if (on_gpu) {
+        const int64_t all = one.problem.length_max;
+        CHECK(own_k[0] == 10 && own_k[1] == -2 && own_k[2] == 7);
+        CHECK(after[0] == all && after[1] == -2 && after[2] == all + 3);
+        CHECK(better[0] == 0 && better[1] == 0 && better[2] == 0);
+    }
+}
+
 /* Sums that no counters have: an exchange failed. Other rows have their results. */
 static void check_negative(bool on_gpu, int64_t bins) {
     shard *x = &one.shards[0];
@@ -487,6 +511,7 @@ static void check_refused(bool on_gpu) {
         check_states();
     }
     check_negative(on_gpu, properties.counters / ROWS);
+    check_negative_before(on_gpu);
     free(x->state);
     free(x->counters);
 }

@@ -28,6 +28,9 @@ void ranks_close(void);
 int ranks_device(int rank);
 topk_stream ranks_stream(int rank);
 
+/* So long blocks take all ways of the library's peer memory: its sizes are tiny on the emulated GPU. */
+size_t ranks_block_bytes(void);
+
 /* Zeroed memory of the rank's device, which all ranks reach; released by ranks_close(). */
 void *ranks_memory(int rank, size_t bytes);
 

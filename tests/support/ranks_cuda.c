@@ -9,7 +9,7 @@
 
 #include "ranks.h"
 
-enum { RANKS = 8, MEMORIES = 4096, FETCHES = 256, PINNED_BYTES = 1 << 22 };
+enum { RANKS = 8, MEMORIES = 4096, FETCHES = 256, PINNED_BYTES = 1 << 25 };
 
 /* What a rank has pinned since its last ranks_wait(). */
 static struct {
@@ -106,6 +106,10 @@ void ranks_close(void) {
 
 topk_stream ranks_stream(int rank) {
     return streams[rank];
+}
+
+size_t ranks_block_bytes(void) {
+    return 200000;
 }
 
 void *ranks_memory(int rank, size_t bytes) {

@@ -183,9 +183,21 @@ static void store_known(int64_t *array, int64_t r, bool known, int64_t number) {
     store(array, r, known ? number : -2);
 }
 
+/* Whether a row's results depend on a number of ties that is none. */
+static bool misses_ties(const struct sharded_state *state, const int64_t *before) {
+    bool misses = false;
+    for (int64_t r = 0; r < state->s->plan.problem.rows; r++) {
+        misses |= before[r] < 0 && sharded_row_known(&state->rows[r]) == 2;
+    }
+    return misses;
+}
+
 static topk_status result(const struct sharded *s, const int64_t *before, const topk_sharded_output *o) {
     struct sharded_state state;
     const topk_status status = open_at(s, A_ROUND_HAS_ENDED, &state);
+    if (status == TOPK_OK && before != NULL && misses_ties(&state, before)) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "a number of ties before the shard's is negative");
+    }
     for (int64_t r = 0; status == TOPK_OK && r < s->plan.problem.rows; r++) {
         const struct sharded_row *row = &state.rows[r];
         const int64_t others = before == NULL ? 0 : before[r], known = sharded_row_known(row);

@@ -124,8 +124,8 @@ TOPK_DEVICE void write_row(const struct sharded_args &a, int64_t row, bool begun
     store(a.equal, row, all ? (state.open ? state.equal : 0) : broken);
     store(a.own_better, row, all ? state.own_better : broken);
     store(a.own_equal, row, all ? state.own : broken);
-    store(a.own_k, row, known > 0 ? sharded_row_own_k(&state, before) : broken);
-    store(a.after, row, all ? before + state.own : broken);
+    store(a.own_k, row, known == 1 || (all && before >= 0) ? sharded_row_own_k(&state, before) : broken);
+    store(a.after, row, all && before >= 0 ? before + state.own : broken);
     store(a.known, row, known);
 }
 
