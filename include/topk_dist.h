@@ -211,7 +211,7 @@ typedef topk_status topk_dist_read(void *user, int64_t row, int64_t first, int64
 
 typedef struct topk_dist_source {
     size_t size;                 /* sizeof(topk_dist_source) */
-    int64_t length;              /* of each row, 0 to length_max; that of all parts together */
+    int64_t length;              /* of each row, 0 to length_max, in all parts together */
     const topk_dist_part *parts; /* PARTS: parts_count of them. Else NULL */
     int64_t parts_count;
     topk_dist_read *read; /* READ, READ_ONCE. Else NULL */

@@ -17,7 +17,7 @@ extern "C" {
 
 /* What a transport does. All but `check` and `error` are collective: each rank calls them in the same order,
  * with the same count, bytes and root. Arrays lie on the device of the group's context, and are aligned to 8
- * bytes; those that are read and written do not overlap. The work is enqueued on `stream`, behind what that
+ * bytes; what is read and what is written do not overlap. The work is enqueued on `stream`, behind what that
  * has, and what comes after it there finds it done. `bytes` and `count` are at least 1. Any status but
  * TOPK_OK breaks the group. Start from TOPK_DIST_TRANSPORT_INIT. */
 typedef struct topk_dist_transport {
@@ -44,7 +44,7 @@ typedef struct topk_dist_transport {
 #define TOPK_DIST_TRANSPORT_INIT                                                                             \
     { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
-/* Creates a group of `ranks` ranks, of which the caller is number `rank`. It copies *transport, and passes
+/* Creates a group of `ranks` ranks; the caller is number `rank`. It copies *transport, and passes
  * `own` on to its functions. `context` says where arrays lie: plans of the group are made with it, or with
  * another context of the same backend and device; it must outlive the group. While a plan is made ranks
  * agree by work on `stream`, a stream of that device: if ranks share a GPU each has its own, which waits

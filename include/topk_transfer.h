@@ -44,8 +44,8 @@ typedef enum topk_memory {
 TOPK_API topk_status topk_memory_allocate(const topk_context *context, topk_memory memory_kind, size_t bytes,
                                           void **memory);
 
-/* Gives it back, once all work of the device is done; NULL is ignored. The kind and context are those that it
- * came from. NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
+/* Gives it back, once all work of the device is done; NULL is ignored. Kind and context are as for
+ * topk_memory_allocate(). NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
 TOPK_API topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory);
 
 /* How positions become others. Start from TOPK_RENUMBERING_INIT, and set `count` and what differs. */

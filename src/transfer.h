@@ -10,7 +10,7 @@ struct transfers {
                         topk_stream stream);
     topk_status (*fill)(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream);
     topk_status (*wait)(const topk_context *context, topk_stream stream);
-    /* Memory of the host; that of the device is the backend's own (method.h). */
+    /* Memory of the host. The backend itself allocates the device's memory (method.h). */
     topk_status (*allocate_host)(const topk_context *context, size_t bytes, void **memory);
     topk_status (*release_host)(const topk_context *context, void *memory);
     topk_status (*renumber)(const topk_context *context, const topk_renumbering *renumbering,

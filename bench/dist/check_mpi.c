@@ -34,7 +34,7 @@ static bool is_no_worse(ranked a, ranked b) {
     return a.bits != b.bits ? a.bits > b.bits : a.position <= b.position;
 }
 
-/* The results of this rank in row `row` of those that it gets. */
+/* This rank's results in the row that it gets as its row number `row`. */
 static int64_t count_of(const questions *q, const results *r, int64_t row) {
     return q->where == TOPK_DIST_IN_PLACE ? r->own_k[row] : q->k;
 }
@@ -127,7 +127,7 @@ static ranked worst_of(const questions *q, const results *r, int64_t of_whole) {
     return worst;
 }
 
-/* Ranks share the elements; each makes those of its run. */
+/* Ranks share the elements; each makes its own run. */
 static bool check_whole(const questions *q, const results *r) {
     const int rank = rank_of_this(), ranks = count_of_ranks();
     bool right = true;

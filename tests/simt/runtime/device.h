@@ -180,7 +180,7 @@ void take_device();
 void give_device();
 /* Whether another host thread waits for it. */
 bool device_is_wanted();
-/* Lets those that wait go first, while the launch is between two turns of its threads. */
+/* Waiting launches go first, while this one is between two turns of its threads. */
 void share_device();
 /* Around a launch that has the device. */
 void begin_launch();
