@@ -8,10 +8,11 @@
  * Seven processes (or fewer) work in turns as one group of all, as groups of four and three, and in pairs, so
  * that cases have 7, 4, 3, 2 or 1 ranks.
  *
- * WAY says where data lie, and how they move: on the `host`; on an emulated GPU, through the host (`staged`),
- * by pointers of the device (`pointers`), or by a transport that enqueues (`enqueued`); or by such a one on
- * the CPU (`enqueued-cpu`). But for `host` and `pointers` these data are inaccessible, except for the core
- * and the transport that enqueues (protected.h).
+ * WAY says where data lie, and how they move: on the `host`; on a GPU, or an emulated one, through the host
+ * (`staged`); on an emulated one by pointers of the device (`pointers`), or by a transport that enqueues
+ * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). But for `host` and `pointers` the host's copies
+ * of these data, which an emulated GPU has as its own, are inaccessible, except for the core and the
+ * transport that enqueues (protected.h).
  *
  * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [WAY [NUMBER: this case alone]] */
 #include <inttypes.h>
@@ -29,7 +30,7 @@
 #include "topk_dist_mpi.h"
 
 enum { PARTITIONS = 3, GROUPS_MOST = 4, LARGEST = 1500, ELEMENTS = 6000 };
-enum { LARGEST_EMULATED = 600, ELEMENTS_EMULATED = 1200 };
+enum { LARGEST_ON_GPU = 600, ELEMENTS_ON_GPU = 1200 };
 
 /* Which group of a partition a process is in. */
 static int group_of(int partition, int process) {
@@ -45,11 +46,11 @@ typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, WAYS } way;
 static const char *const names_of_ways[WAYS] = {"host", "staged", "pointers", "enqueued", "enqueued-cpu"};
 static way chosen;
 
-static bool is_emulated(void) {
+static bool is_on_gpu(void) {
     return chosen != HOST && chosen != ENQUEUED_CPU;
 }
 
-/* On the device, and read by it alone. */
+/* For the device, and read by it alone. */
 static guarded allocate_input(size_t bytes) {
     return guarded_allocate(bytes, GUARDED_AT_END);
 }
@@ -389,7 +390,34 @@ static run_result check_others(const run *r, int o, size_t row_bytes, int64_t fi
                                                    : run_fail("output %d: other rows written", o);
 }
 
-/* What lies on the device, from now on until protected_end(). */
+/* The rank's input where the device has it. */
+typedef struct placed {
+    topk_input input;
+    topk_predicate predicate;
+} placed;
+
+static const void *place(const void *data, size_t bytes) {
+    return data != NULL ? device_input(data, bytes).data : NULL;
+}
+
+static void place_input(const dealt *d, placed *to) {
+    const size_t rows = (size_t)d->problem.rows;
+    const size_t extent = d->problem.extent_type == TOPK_INDEX_I32 ? sizeof(int32_t) : sizeof(int64_t);
+    to->input = d->input;
+    to->input.values = place(d->input.values, d->values.bytes);
+    to->input.indices = place(d->input.indices, d->table.bytes);
+    to->input.offsets = place(d->input.offsets, (rows + 1) * extent);
+    to->input.lengths = place(d->input.lengths, rows * extent);
+    to->input.k = place(d->input.k, rows * extent);
+    if (d->input.predicate != NULL) {
+        to->predicate = *d->input.predicate;
+        to->predicate.mask = place(to->predicate.mask, d->mask.bytes);
+        to->predicate.bounds = place(to->predicate.bounds, 2 * sizeof *to->predicate.bounds);
+        to->input.predicate = &to->predicate;
+    }
+}
+
+/* The host's copies, from now on until protected_end(). */
 static void protect(const dealt *d, const device_buffer *workspace, const run *r) {
     if (chosen == HOST || chosen == POINTERS) {
         return;
@@ -410,18 +438,26 @@ static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const run *r,
     device_buffer workspace =
         device_workspace(properties->workspace_bytes, GUARDED_AT_END, DEVICE_GARBAGE, 7);
     topk_status status = TOPK_OK;
+    placed on_device;
+    place_input(d, &on_device);
+    device_send();
     protect(d, &workspace, r);
     for (int again = 0; again < 2 && status == TOPK_OK; again++) {
         topk_dist_plan *const runs = (topk_dist_plan *)(uintptr_t)plan;
         if (d->options.origin == TOPK_DIST_INPUT) {
-            status = topk_dist_plan_run(runs, &d->input, output, workspace.data, workspace.bytes, NULL);
+            status = topk_dist_plan_run(runs, &on_device.input, output, workspace.data, workspace.bytes,
+                                        device_stream());
         } else {
             given_again(&d->given);
-            status = topk_dist_plan_run_source(runs, &d->given.source, &d->input, output, workspace.data,
-                                               workspace.bytes, NULL);
+            status = topk_dist_plan_run_source(runs, &d->given.source, &on_device.input, output,
+                                               workspace.data, workspace.bytes, NULL);
         }
     }
     protected_end();
+    if (!device_fetch()) {
+        fprintf(stderr, "%s\n", device_error());
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
     if (!device_intact(&workspace)) {
         status = (topk_status)run_fail("wrote outside of the workspace");
     }
@@ -443,9 +479,9 @@ static run_result check_select(dealt *d, topk_dist_plan *plan, run *r, int rank,
     output.values = at_row(&r->outputs[0], first * pitch, bytes[0]);
     output.indices = at_row(&r->outputs[1], first * pitch, bytes[1]);
     device_buffer numbers = device_output((size_t)p->rows * 2 * sizeof(int64_t), RUN_POISON);
-    int64_t *const own_k = numbers.data, *const before = own_k + p->rows;
-    output.own_k = is_placed ? own_k : NULL;
-    output.before = is_placed ? before : NULL;
+    const int64_t *const own_k = numbers.seen, *const before = own_k + p->rows;
+    output.own_k = is_placed ? numbers.data : NULL;
+    output.before = is_placed ? output.own_k + p->rows : NULL;
     d->input.indices = d->options.map == TOPK_DIST_TABLE ? d->table.data : NULL;
     const topk_status status = run_plan(d, plan, r, &properties, &output);
     if (status != TOPK_OK) {
@@ -503,6 +539,7 @@ static run_result run_operation_of(dealt *d, const run_operation *operation, top
     for (int o = 0; o < RUN_OUTPUTS; o++) {
         device_free(&r.outputs[o]);
     }
+    device_reset();
     return result;
 }
 
@@ -589,8 +626,9 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    options.threads = is_emulated() ? 0 : argc > 3 ? atoi(argv[3]) : 1;
-    options.backend = is_emulated() ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    options.threads = is_on_gpu() ? 0 : argc > 3 ? atoi(argv[3]) : 1;
+    options.backend = is_on_gpu() ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    device_open(); /* before MPI begins, so that without a device each process ends alone */
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS || topk_context_create(&options, &context) != TOPK_OK) {
         return 2;
     }
@@ -604,15 +642,15 @@ int main(int argc, char **argv) {
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
     }
-    device_open();
-    dimensions_init(0, is_emulated() ? LARGEST_EMULATED : LARGEST);
-    instance_set_budget(is_emulated() ? ELEMENTS_EMULATED : ELEMENTS);
+    dimensions_init(0, is_on_gpu() ? LARGEST_ON_GPU : LARGEST);
+    instance_set_budget(is_on_gpu() ? ELEMENTS_ON_GPU : ELEMENTS);
     run_list(seed, cases, only, process);
     for (int p = 0; p < PARTITIONS; p++) {
         topk_dist_group_destroy(groups[p]);
         MPI_Comm_free(&communicators[p]);
     }
     topk_context_destroy(context);
+    device_close();
     long all = 0;
     MPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (process == 0) {
