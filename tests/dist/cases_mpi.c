@@ -412,7 +412,9 @@ static void place_input(const dealt *d, placed *to) {
     if (d->input.predicate != NULL) {
         to->predicate = *d->input.predicate;
         to->predicate.mask = place(to->predicate.mask, d->mask.bytes);
-        to->predicate.bounds = place(to->predicate.bounds, 2 * sizeof *to->predicate.bounds);
+        if (to->predicate.bounds != NULL) {
+            to->predicate.bounds = place(d->whole->bounds, sizeof d->whole->bounds);
+        }
         to->input.predicate = &to->predicate;
     }
 }

@@ -5,6 +5,7 @@
 #include "../instance.cuh"
 #include "held.cuh"
 #include "select.cuh"
+#include "short.cuh"
 #include "sort.cuh"
 
 static uint32_t sort_bytes(uint32_t entries, uint32_t threads) {
@@ -13,6 +14,14 @@ static uint32_t sort_bytes(uint32_t entries, uint32_t threads) {
 
 static int launch_sort(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries) {
     return launch("merge_sort", grid, sort_bytes(entries, grid->threads), merge_sort<element_t>, args);
+}
+
+static uint32_t short_bytes(uint32_t candidates) {
+    return shared_bytes_of(carve_merge_short<element_t>, candidates);
+}
+
+static int launch_short(const struct launch_grid *grid, const struct merge_args *args) {
+    return launch("merge_short", grid, short_bytes((uint32_t)args->candidates), merge_short<element_t>, args);
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
@@ -39,11 +48,13 @@ static int launch_select(const struct launch_grid *grid, const struct merge_args
 
 static int prepare(uint32_t shared_bytes_max) {
     int error = simt_prepare(merge_sort<element_t>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_short<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_rank_lists<element_t>, 0);
     error = error != 0 ? error : simt_prepare(merge_held<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_check<element_t>, 0);
     return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
 }
 
-extern "C" const struct merge_kernels INSTANCE = {prepare,    sort_bytes,  launch_sort,  launch_rank,
-                                                  held_bytes, launch_hold, launch_check, launch_select};
+extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,   launch_sort, short_bytes,
+                                                  launch_short, launch_rank,  held_bytes,  launch_hold,
+                                                  launch_check, launch_select};

@@ -77,6 +77,9 @@ struct merge_kernels {
     /* Sorts, in a block of grid->threads: the candidates of each row, and writes its results; or if there is
      * a list of results, each of its runs. `entries`: in a block, at most. */
     int (*sort)(const struct launch_grid *grid, const struct merge_args *args, uint32_t entries);
+    /* Merges short lists, in a block for each row: short_bytes(candidates of a row). */
+    uint32_t (*short_bytes)(uint32_t candidates);
+    int (*merge_short)(const struct launch_grid *grid, const struct merge_args *args);
     /* Merges the lists of each row, or runs. */
     int (*rank)(const struct launch_grid *grid, const struct merge_args *args);
     /* The same, where blocks hold what may be a result in shared memory: held_bytes(held_words, has_queue).

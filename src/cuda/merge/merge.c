@@ -2,6 +2,7 @@
  * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
  * problem.
  *
+ *   short lists      one block merges a row's sorted lists (short.cuh)
  *   few candidates   one block sorts a row's candidates
  *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
  *                    first whether it is invalid
@@ -150,6 +151,33 @@ static int sort_few(struct launches *l) {
     return l->shape->kernels->sort(&grid, &l->args, candidates);
 }
 
+static int64_t steps_of_search(int64_t length) {
+    int64_t steps = 0;
+    while (length >> steps > 0) {
+        steps++;
+    }
+    return steps;
+}
+
+static bool are_short(const struct launches *l) {
+    const int64_t lists = l->args.lists, length = l->args.rows.length_max, threads = MERGE_SHORT_THREADS;
+    if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS) {
+        return false;
+    }
+    const int64_t items = divide_up((int64_t)l->args.candidates, threads);
+    return items * (lists - 1) * steps_of_search(length) <= MERGE_SHORT_STEPS &&
+           l->shape->kernels->short_bytes((uint32_t)l->args.candidates) <=
+               (uint32_t)device_of(l->call->context)->shared_bytes_max;
+}
+
+static int merge_short(struct launches *l) {
+    const int64_t warps = divide_up((int64_t)l->args.candidates, 32);
+    const struct launch_grid grid =
+        grid_for(l, l->call->plan->problem.rows, least(MERGE_SHORT_THREADS, 32 * warps));
+    TOPK_REACHED(REACHED_MERGE_SHORT);
+    return l->shape->kernels->merge_short(&grid, &l->args);
+}
+
 /* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
 static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t per_sm,
                          int64_t most) {
@@ -232,9 +260,12 @@ static int run(const struct call *call) {
     if (s->elements == 0) {
         return 0;
     }
-    const bool are_merged = call->lists->sorted == TOPK_SORTED_BEST_FIRST &&
-                            call->lists->lists <= MERGE_LISTS && !l.args.by_position &&
-                            l.args.candidates > MERGE_FEW_SORTED;
+    const bool are_sorted = call->lists->sorted == TOPK_SORTED_BEST_FIRST &&
+                            call->lists->lists <= MERGE_LISTS && !l.args.by_position;
+    const bool are_merged = are_sorted && l.args.candidates > MERGE_FEW_SORTED;
+    if (are_sorted && are_short(&l)) {
+        return merge_short(&l);
+    }
     if (!are_merged && are_few(&l)) {
         return sort_few(&l);
     }

@@ -28,6 +28,11 @@ enum {
      * rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
     MERGE_FEW = SIZE(4096, 60),
     MERGE_FEW_SORTED = SIZE(2048, 20), /* if they are sorted lists already */
+    /* Short sorted lists: threads of a block, at most, and candidates of each; and how many steps of searches
+     * a thread takes, at most. More take longer than to sort or to share the lists. */
+    MERGE_SHORT_THREADS = SIZE(1024, 32),
+    MERGE_SHORT_ITEMS = SIZE(4, 2),
+    MERGE_SHORT_STEPS = SIZE(224, 12),
     MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
     /* Results in a run, which one block sorts, and runs that are merged at once. */
     MERGE_RUN = SIZE(1024, 20),
