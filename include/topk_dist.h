@@ -70,9 +70,11 @@ typedef enum topk_dist_map {
 
 /* How select and select_where find results. kth and count have one way, whatever this says. */
 typedef enum topk_dist_strategy {
-    TOPK_DIST_AUTO = 0,     /* the one with the least predicted cost */
-    TOPK_DIST_GATHER = 1,   /* each rank selects its k best; the lists meet and are merged */
-    TOPK_DIST_HISTOGRAM = 2 /* sums of counters find the k-th element; only results are selected and meet */
+    TOPK_DIST_AUTO = 0,      /* the one with the least predicted cost */
+    TOPK_DIST_GATHER = 1,    /* each rank selects its k best; the lists meet and are merged */
+    TOPK_DIST_HISTOGRAM = 2, /* sums of counters find the k-th element; only results are selected and meet */
+    TOPK_DIST_GATHER_NODES = 3 /* as GATHER, but lists are merged within each node first, and only a node's
+                                  k best go to other nodes. On the CPU, over MPI */
 } topk_dist_strategy;
 
 /* Where the elements of a rank come from. Those of PARTS, READ and READ_ONCE go to
@@ -84,7 +86,8 @@ typedef enum topk_dist_origin {
     TOPK_DIST_READ_ONCE = 3 /* the same, and each element is read once: no kth, no histogram */
 } topk_dist_origin;
 
-/* The same on all ranks, but for device_pointers, origin and piece. Start from TOPK_DIST_OPTIONS_INIT. */
+/* The same on all ranks, but for device_pointers, origin, piece and node. Start from TOPK_DIST_OPTIONS_INIT.
+ */
 typedef struct topk_dist_options {
     size_t size; /* sizeof(topk_dist_options) */
     topk_dist_destination destination;
@@ -98,7 +101,8 @@ typedef struct topk_dist_options {
     int device_pointers; /* of the rank, in plans on a GPU whose group waits (MPI): 1 has the transport take
                             pointers of the device, for an MPI that is CUDA-aware; 0: through the host */
     topk_dist_origin origin; /* of this rank's elements */
-    int reserved_2;          /* 0 */
+    int node; /* for GATHER_NODES: ranks with the same number, 1 or more, are one node. 0 on all ranks: ranks
+                 that share memory are one, as MPI tells */
     int64_t
         piece; /* the longest piece: elements of each row that are looked at in one step. READ and READ_ONCE:
                   at least 1; a workspace holds two pieces. PARTS: 0 is whole parts. INPUT: 0 */
@@ -120,9 +124,10 @@ typedef struct topk_dist_plan topk_dist_plan;
  *
  * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, where
  * runs of positions overlap, or where the context is not on the device of the group; OUT_OF_RANGE for a root
- * that is no rank; UNSUPPORTED for other operations, for approximations, for 32-bit extents with lists of
- * 2^31 candidates, and for elements in pieces on a GPU, in a group that enqueues, by a table of positions, or
- * read once for kth or histogram; DEVICE as topk_dist_plan_run(). */
+ * that is no rank; UNSUPPORTED for GATHER_NODES on a GPU or in a group that enqueues, for other operations,
+ * for approximations, for 32-bit extents with lists of 2^31 candidates, and for elements in pieces on a GPU,
+ * in a group that enqueues, by a table of positions, or read once for kth or histogram; DEVICE as
+ * topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
                                            topk_operation operation, const topk_problem *problem,
                                            const topk_dist_options *options, topk_dist_plan **plan);

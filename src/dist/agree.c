@@ -46,6 +46,7 @@ static void tell(const struct topk_dist_plan *plan, int64_t *own) {
     own[AGREE_ROOT] = plan->options.root;
     own[AGREE_EXCHANGE] = plan->options.exchange_kth;
     own[AGREE_BASE] = p->index_base;
+    own[AGREE_NODE] = plan->options.node > 0 ? plan->options.node : -(int64_t)plan->group->node;
     own[AGREE_LONGEST] = plan->longest;
 }
 
@@ -59,6 +60,19 @@ static topk_status compare_numbers(const struct topk_dist_plan *plan, const int6
                                       "rank %d: %s is %" PRId64 ", but %" PRId64 " on rank 0", rank, names[n],
                                       number, told[n]);
             }
+        }
+    }
+    return TOPK_OK;
+}
+
+static topk_status compare_nodes(const struct topk_dist_plan *plan, const int64_t *told) {
+    for (int rank = 1; rank < plan->group->ranks; rank++) {
+        const int64_t node = told[rank * AGREE_NUMBERS + AGREE_NODE];
+        if ((node > 0) != (told[AGREE_NODE] > 0)) {
+            return topk_dist_fail(TOPK_ERROR_CONTRADICTION,
+                                  "rank %d: options->node is %" PRId64 ", but %" PRId64
+                                  " on rank 0: it is 0 on all ranks or on none",
+                                  rank, node > 0 ? node : 0, told[AGREE_NODE] > 0 ? told[AGREE_NODE] : 0);
         }
     }
     return TOPK_OK;
@@ -87,6 +101,7 @@ topk_status topk_dist_compare(const struct topk_dist_plan *plan, int64_t *told) 
     tell(plan, own);
     topk_status status = topk_dist_to_all(plan->group, own, sizeof own, told);
     status = status == TOPK_OK ? compare_numbers(plan, told) : status;
+    status = status == TOPK_OK ? compare_nodes(plan, told) : status;
     if (status == TOPK_OK && topk_dist_selects(plan) && plan->options.map == TOPK_DIST_BASE) {
         status = compare_runs(plan, told);
     }

@@ -24,6 +24,7 @@ enum topk_dist_number {
     AGREE_ROOT,
     AGREE_EXCHANGE,
     AGREE_BASE,
+    AGREE_NODE, /* options->node, or the transport's: 0, -1, ... */
     AGREE_LONGEST,
     AGREE_NUMBERS
 };

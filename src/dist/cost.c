@@ -2,40 +2,75 @@
  *
  * A strategy takes as long as its slowest rank: what the core predicts for the rank's own elements, and what
  * is sent and merged. The constants are what two ranks of Open MPI 4.1 took on two cores of an EPYC, in
- * shared memory (topk-bench-dist). */
+ * shared memory (topk-bench-dist); between nodes, what MPI_Allgather of the two took by TCP over the
+ * loopback: a network is slower, and there nodes pay for shorter lists. */
 #include "cost.h"
 
 #include "error.h"
 #include "topk_advanced.h"
 
-static const double LATENCY_US = 5;       /* of a collective, for each doubling of the ranks */
-static const double BYTE_US = 1.0 / 1500; /* of a byte that a rank gets */
-static const double MERGE_US = 0.013;     /* of a candidate */
-static const double COUNT_US = 0.0024;    /* of an element that a thread counts, in all rounds */
+/* Of a collective for each doubling of the ranks, and of a byte that a rank gets. */
+struct way {
+    double latency_us, byte_us;
+};
+
+static const struct way WITHIN = {5, 1.0 / 1500};   /* a node */
+static const struct way BETWEEN = {13, 1.0 / 1100}; /* nodes */
+
+static const double MERGE_US = 0.013;  /* of a candidate */
+static const double COUNT_US = 0.0024; /* of an element that a thread counts, in all rounds */
 
 static const double NEVER_US = 1e15; /* what a rank cannot do */
 
-enum { TOLD_PER_US = 1000 };
+enum { TOLD_PER_US = 1000, STRATEGIES = TOPK_DIST_GATHER_NODES + 1 };
 
 /* By bytes of an element, as topk_sharded.h says. */
 static int rounds_of(size_t bytes) {
     return bytes == 1 ? 1 : bytes == 2 ? 2 : bytes == 4 ? 3 : 6;
 }
 
-static double collective_us(const struct topk_dist_plan *plan, double bytes) {
+static double way_us(const struct way *way, int ranks, double bytes) {
     double steps = 0;
-    for (int reached = 1; reached < plan->group->ranks; reached *= 2) {
+    for (int reached = 1; reached < ranks; reached *= 2) {
         steps++;
     }
-    return steps * LATENCY_US + bytes * BYTE_US;
+    return steps * way->latency_us + bytes * way->byte_us;
+}
+
+/* Of all ranks: bytes come from all of them alike, so mostly from other nodes. */
+static double collective_us(const struct topk_dist_plan *plan, double bytes) {
+    const double from_own_node = bytes * plan->node_ranks_max / plan->group->ranks;
+    return way_us(&WITHIN, plan->node_ranks_max, from_own_node) +
+           way_us(&BETWEEN, plan->node_count, bytes - from_own_node);
+}
+
+static double candidate_bytes(const struct topk_dist_plan *plan) {
+    return (double)(topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type));
 }
 
 /* Two collectives for values and indices, of lists of `count` candidates, which are then merged. */
 static double deliver_us(const struct topk_dist_plan *plan, double count) {
-    const size_t bytes =
-        topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type);
     const double got = (double)plan->group->ranks * (double)plan->block_rows * count;
-    return 2 * collective_us(plan, got * (double)bytes / 2) + got * MERGE_US;
+    return 2 * collective_us(plan, got * candidate_bytes(plan) / 2) + got * MERGE_US;
+}
+
+/* One of the steps by nodes: `lists` lists of `slots` candidates come by two collectives, and are merged. */
+static double step_us(const struct topk_dist_plan *plan, const struct way *way, int ranks, double lists,
+                      double slots) {
+    return 2 * way_us(way, ranks, lists * slots * candidate_bytes(plan) / 2) + lists * slots * MERGE_US;
+}
+
+/* By nodes, as deliver_nodes.c does it. */
+static double deliver_by_nodes_us(const struct topk_dist_plan *plan) {
+    const double rows = (double)plan->problem.rows;
+    const double us =
+        step_us(plan, &WITHIN, plan->node_ranks_max, plan->node_ranks_max, rows * (double)plan->list_max) +
+        step_us(plan, &BETWEEN, plan->node_count, plan->node_count,
+                (double)plan->node_rows * (double)plan->node_max);
+    return plan->options.destination == TOPK_DIST_ROOT
+               ? us
+               : us + step_us(plan, &WITHIN, plan->node_ranks_max, 1,
+                              (double)plan->block_rows * (double)plan->winners_max);
 }
 
 static topk_status core_us(const struct topk_dist_plan *plan, topk_operation operation, int64_t k_max,
@@ -58,9 +93,12 @@ static topk_status core_us(const struct topk_dist_plan *plan, topk_operation ope
     return topk_dist_of_core(status);
 }
 
-static topk_status predict_gather(const struct topk_dist_plan *plan, double *us) {
-    const topk_status status = core_us(plan, plan->operation, plan->list_max, us);
-    *us += collective_us(plan, 8) + deliver_us(plan, (double)plan->list_max);
+static topk_status predict_gather(const struct topk_dist_plan *plan, double *us, double *by_nodes_us) {
+    double own_us;
+    const topk_status status = core_us(plan, plan->operation, plan->list_max, &own_us);
+    own_us += collective_us(plan, 8);
+    *us = own_us + deliver_us(plan, (double)plan->list_max);
+    *by_nodes_us = topk_dist_nodes_fit(plan) ? own_us + deliver_by_nodes_us(plan) : NEVER_US;
     return status;
 }
 
@@ -93,33 +131,46 @@ static topk_status predict_histogram(const struct topk_dist_plan *plan, double *
     return status;
 }
 
-/* On a device lists are sent whole, so that a histogram pays only where none are. */
-static bool may_count(const struct topk_dist_plan *plan) {
-    return plan->options.strategy == TOPK_DIST_HISTOGRAM ||
-           (plan->options.strategy == TOPK_DIST_AUTO &&
-            (!plan->on_device || (topk_dist_is_placed(plan) && !topk_dist_may_tie(plan))));
+/* On a device lists are sent whole, so that a histogram pays only where none are. Nodes are none if all ranks
+ * are one, or each is one. */
+static bool may_take(const struct topk_dist_plan *plan, topk_dist_strategy strategy) {
+    if (plan->options.strategy != TOPK_DIST_AUTO) {
+        return plan->options.strategy == strategy;
+    }
+    switch (strategy) {
+    case TOPK_DIST_HISTOGRAM:
+        return !plan->on_device || (topk_dist_is_placed(plan) && !topk_dist_may_tie(plan));
+    case TOPK_DIST_GATHER_NODES:
+        return topk_dist_has_nodes(plan) && plan->node_count > 1 && plan->node_ranks_max > 1;
+    default:
+        return strategy == TOPK_DIST_GATHER;
+    }
 }
 
 topk_status topk_dist_choose(struct topk_dist_plan *plan) {
-    double us[2] = {0, 0};
-    int64_t told[2];
-    const topk_dist_strategy wanted = plan->options.strategy;
+    double us[STRATEGIES] = {0};
+    int64_t told[STRATEGIES];
     topk_status status = TOPK_OK;
-    if (wanted != TOPK_DIST_HISTOGRAM) {
-        status = predict_gather(plan, &us[0]);
+    if (plan->options.strategy != TOPK_DIST_HISTOGRAM) {
+        status = predict_gather(plan, &us[TOPK_DIST_GATHER], &us[TOPK_DIST_GATHER_NODES]);
     }
     const bool once = plan->options.origin == TOPK_DIST_READ_ONCE;
-    if (status == TOPK_OK && may_count(plan)) {
-        status = predict_histogram(plan, &us[1]);
-        us[1] = once ? NEVER_US : us[1];
+    if (status == TOPK_OK && may_take(plan, TOPK_DIST_HISTOGRAM)) {
+        status = predict_histogram(plan, &us[TOPK_DIST_HISTOGRAM]);
+        us[TOPK_DIST_HISTOGRAM] = once ? NEVER_US : us[TOPK_DIST_HISTOGRAM];
     }
     status = topk_dist_agree(plan->group, status);
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < STRATEGIES; s++) {
         told[s] = us[s] < 9e15 ? (int64_t)(us[s] * TOLD_PER_US) : INT64_MAX;
     }
-    status = status == TOPK_OK ? topk_dist_most(plan->group, told, 2) : status;
-    const bool counts = may_count(plan) && (wanted == TOPK_DIST_HISTOGRAM || told[1] < told[0]);
-    plan->strategy = counts ? TOPK_DIST_HISTOGRAM : TOPK_DIST_GATHER;
-    plan->predicted_us = (double)told[counts] / TOLD_PER_US;
+    status = status == TOPK_OK ? topk_dist_most(plan->group, told, STRATEGIES) : status;
+    int best = TOPK_DIST_AUTO; /* none yet */
+    for (int s = TOPK_DIST_GATHER; s < STRATEGIES; s++) {
+        if (may_take(plan, (topk_dist_strategy)s) && (best == TOPK_DIST_AUTO || told[s] < told[best])) {
+            best = s;
+        }
+    }
+    plan->strategy = (topk_dist_strategy)best;
+    plan->predicted_us = (double)told[best] / TOLD_PER_US;
     return status;
 }

@@ -7,8 +7,7 @@
 #include "run.h"
 #include "topk_merge.h"
 
-/* Rows of `pitch` slots become rows of `count`, which is no more: the first ones of each. */
-static void pack(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes) {
+void topk_dist_pack(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes) {
     char *const at = list;
     for (int64_t row = 1; row < rows && count < pitch; row++) {
         memmove(at + (size_t)(row * count) * bytes, at + (size_t)(row * pitch) * bytes,
@@ -16,8 +15,7 @@ static void pack(void *list, int64_t rows, int64_t pitch, int64_t count, size_t 
     }
 }
 
-/* The reverse; what follows the first `count` slots of a row is not written. */
-static void spread(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes) {
+void topk_dist_spread(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes) {
     char *const at = list;
     for (int64_t row = rows - 1; row > 0 && count < pitch; row--) {
         memmove(at + (size_t)(row * pitch) * bytes, at + (size_t)(row * count) * bytes,
@@ -29,7 +27,7 @@ static topk_status send(const struct run *r, void *list, void *got, int64_t coun
     const struct topk_dist_plan *p = r->plan;
     const size_t block = (size_t)(p->block_rows * count) * bytes;
     topk_status status;
-    pack(list, p->problem.rows, p->list_max, count, bytes);
+    topk_dist_pack(list, p->problem.rows, p->list_max, count, bytes);
     switch (p->options.destination) {
     case TOPK_DIST_ROOT:
         status = topk_dist_to_root(p->group, p->options.root, list, block, got);
@@ -42,7 +40,7 @@ static topk_status send(const struct run *r, void *list, void *got, int64_t coun
         break;
     }
     if (status == TOPK_OK && p->got_rows > 0) {
-        spread(got, p->group->ranks * p->block_rows, p->list_max, count, bytes);
+        topk_dist_spread(got, p->group->ranks * p->block_rows, p->list_max, count, bytes);
     }
     return status;
 }
@@ -89,9 +87,9 @@ topk_status topk_dist_deliver(const struct run *r, int64_t count) {
         return status;
     }
     if (is_placed) { /* results are taken from the lists later */
-        spread(r->b.values, p->problem.rows, p->list_max, count, topk_type_size(p->problem.type));
-        spread(r->b.indices, p->problem.rows, p->list_max, count,
-               topk_dist_integer_bytes(p->problem.index_type));
+        topk_dist_spread(r->b.values, p->problem.rows, p->list_max, count, topk_type_size(p->problem.type));
+        topk_dist_spread(r->b.indices, p->problem.rows, p->list_max, count,
+                         topk_dist_integer_bytes(p->problem.index_type));
     }
     return merge(r, count, is_placed ? NULL : r->output.values, is_placed ? r->b.winners : r->output.indices);
 }

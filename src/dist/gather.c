@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gather: each rank selects its k best, the lists meet, and are merged. Also the sum of counts, which needs
- * no more. */
+ * Gather: each rank selects its k best, the lists meet, of all ranks at once or by nodes, and are merged.
+ * Also the sum of counts, which needs no more. */
 #include "error.h"
 #include "run.h"
 #include "topk_merge.h"
@@ -38,7 +38,7 @@ topk_status topk_dist_run_gather(struct run *r, topk_status status) {
         status = topk_dist_exchange_kth(r, &count);
     }
     if (status == TOPK_OK) {
-        status = topk_dist_deliver(r, count);
+        status = p->nodes != NULL ? topk_dist_deliver_by_nodes(r, count) : topk_dist_deliver(r, count);
     }
     if (status != TOPK_OK || !topk_dist_is_placed(p)) {
         return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "nodes.h"
 
 /* What the first rank that failed tells the others. */
 struct told {
@@ -22,6 +23,7 @@ int topk_dist_group_ranks(const topk_dist_group *group) {
 
 void topk_dist_group_destroy(topk_dist_group *group) {
     if (group != NULL) {
+        topk_dist_nodes_close(group);
         group->transport->close(group);
     }
 }
@@ -30,40 +32,66 @@ static topk_status refuse_broken(void) {
     return topk_dist_fail(TOPK_ERROR_DEVICE, "the group is broken: ranks could not communicate before");
 }
 
+static bool is_broken(const topk_dist_group *group) {
+    return group->broken || (group->whole != NULL && group->whole->broken);
+}
+
 static topk_status done(topk_dist_group *group, topk_status status) {
     group->broken = status != TOPK_OK;
+    if (group->broken && group->whole != NULL) {
+        group->whole->broken = true;
+    }
     return status;
 }
 
 topk_status topk_dist_sum(topk_dist_group *group, int64_t *numbers, int64_t count) {
-    return group->broken ? refuse_broken()
-           : count == 0  ? TOPK_OK
-                         : done(group, group->transport->sum(group, numbers, count));
+    return is_broken(group) ? refuse_broken()
+           : count == 0     ? TOPK_OK
+                            : done(group, group->transport->sum(group, numbers, count));
 }
 
 topk_status topk_dist_most(topk_dist_group *group, int64_t *numbers, int64_t count) {
-    return group->broken ? refuse_broken()
-           : count == 0  ? TOPK_OK
-                         : done(group, group->transport->most(group, numbers, count));
+    return is_broken(group) ? refuse_broken()
+           : count == 0     ? TOPK_OK
+                            : done(group, group->transport->most(group, numbers, count));
 }
 
 topk_status topk_dist_to_all(topk_dist_group *group, const void *block, size_t bytes, void *blocks) {
-    return group->broken ? refuse_broken()
-           : bytes == 0  ? TOPK_OK
-                         : done(group, group->transport->to_all(group, block, bytes, blocks));
+    return is_broken(group) ? refuse_broken()
+           : bytes == 0     ? TOPK_OK
+                            : done(group, group->transport->to_all(group, block, bytes, blocks));
 }
 
 topk_status topk_dist_to_root(topk_dist_group *group, int root, const void *block, size_t bytes,
                               void *blocks) {
-    return group->broken ? refuse_broken()
-           : bytes == 0  ? TOPK_OK
-                         : done(group, group->transport->to_root(group, root, block, bytes, blocks));
+    return is_broken(group) ? refuse_broken()
+           : bytes == 0     ? TOPK_OK
+                            : done(group, group->transport->to_root(group, root, block, bytes, blocks));
 }
 
 topk_status topk_dist_to_each(topk_dist_group *group, const void *blocks, size_t bytes, void *received) {
-    return group->broken ? refuse_broken()
-           : bytes == 0  ? TOPK_OK
-                         : done(group, group->transport->to_each(group, blocks, bytes, received));
+    return is_broken(group) ? refuse_broken()
+           : bytes == 0     ? TOPK_OK
+                            : done(group, group->transport->to_each(group, blocks, bytes, received));
+}
+
+topk_status topk_dist_from_root(topk_dist_group *group, int root, void *block, size_t bytes) {
+    return is_broken(group) ? refuse_broken()
+           : bytes == 0     ? TOPK_OK
+                            : done(group, group->transport->from_root(group, root, block, bytes));
+}
+
+topk_status topk_dist_deal(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block) {
+    return is_broken(group) ? refuse_broken()
+           : bytes == 0     ? TOPK_OK
+                            : done(group, group->transport->deal(group, root, blocks, bytes, block));
+}
+
+topk_status topk_dist_split(topk_dist_group *group, int colour, int order, topk_dist_group **part) {
+    const topk_status status =
+        is_broken(group) ? refuse_broken() : group->transport->split(group, colour, order, part);
+    group->broken = group->broken || status == TOPK_ERROR_DEVICE;
+    return status;
 }
 
 topk_status topk_dist_agree(topk_dist_group *group, topk_status status) {

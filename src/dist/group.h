@@ -20,12 +20,24 @@ struct transport {
     /* Block r of this rank goes to rank r, which gets one of each rank, in the order of ranks. */
     topk_status (*to_each)(topk_dist_group *group, const void *blocks, size_t bytes, void *received);
     void (*close)(topk_dist_group *group);
+    /* The block of rank `root` goes to all, in place. Block r of its `blocks` goes to `block` on rank r; but
+     * the root's own stays where it is, and its `block` is not looked at. NULL without `split`. */
+    topk_status (*from_root)(topk_dist_group *group, int root, void *block, size_t bytes);
+    topk_status (*deal)(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block);
+    /* A group of the ranks with the same colour, numbered by `order`; with colour -1 none, and *part is NULL.
+     * Also OUT_OF_MEMORY, on all ranks. NULL: the transport has no parts. */
+    topk_status (*split)(topk_dist_group *group, int colour, int order, topk_dist_group **part);
 };
+
+struct topk_dist_nodes;
 
 struct topk_dist_group {
     const struct transport *transport;
     int rank, ranks;
-    bool broken; /* a call of the transport has failed: no more are made */
+    bool broken;                   /* a call of the transport has failed: no more are made */
+    int node;                      /* the same for ranks of one node, as the transport finds them */
+    struct topk_dist_nodes *nodes; /* parts that plans have asked for (nodes.h) */
+    topk_dist_group *whole;        /* of a part: what breaks it breaks the whole group. Else NULL */
     /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
     const topk_dist_transport *on_stream;
     void *own; /* of that one */
@@ -38,6 +50,9 @@ topk_status topk_dist_to_all(topk_dist_group *group, const void *block, size_t b
 topk_status topk_dist_to_root(topk_dist_group *group, int root, const void *block, size_t bytes,
                               void *blocks);
 topk_status topk_dist_to_each(topk_dist_group *group, const void *blocks, size_t bytes, void *received);
+topk_status topk_dist_from_root(topk_dist_group *group, int root, void *block, size_t bytes);
+topk_status topk_dist_deal(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block);
+topk_status topk_dist_split(topk_dist_group *group, int colour, int order, topk_dist_group **part);
 
 /* The outcome of a call of group->on_stream: OK, or DEVICE with its sentence, and the group is broken. */
 topk_status topk_dist_on_stream(topk_dist_group *group, topk_status status);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layout.h"
 
+#include "nodes.h"
+
 enum { ALIGNMENT = 64 };
 
 struct arena {
@@ -51,6 +53,37 @@ static void take_lists(const struct topk_dist_plan *p, struct arena *arena, stru
             out->marks = take(arena, got, (size_t)p->list_max);
         }
     }
+}
+
+/* By nodes. */
+static void take_nodes(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
+    const size_t value = topk_type_size(p->problem.type),
+                 index = topk_dist_integer_bytes(p->problem.index_type);
+    const size_t extent = topk_dist_integer_bytes(p->problem.extent_type);
+    const bool leads = topk_dist_leads(p), by_owner = p->options.destination == TOPK_DIST_OWNER;
+    const bool is_root = p->options.destination == TOPK_DIST_ROOT;
+    const int64_t rows = p->problem.rows, ranks = leads ? p->nodes->within->ranks : 0;
+    const int64_t node_rows = !leads ? 0 : by_owner ? p->group->ranks * p->block_rows : rows;
+    const int64_t met_rows = !leads || (is_root && p->got_rows == 0) ? 0 : p->node_count * p->node_rows;
+    const int64_t won_rows = is_root ? 0 : leads ? p->node_rows : p->block_rows;
+    out->values = take(arena, rows, (size_t)p->list_max * value);
+    out->indices = take(arena, rows, (size_t)p->list_max * index);
+    out->got_values = take(arena, ranks * rows, (size_t)p->list_max * value);
+    out->got_indices = take(arena, ranks * rows, (size_t)p->list_max * index);
+    out->lengths = take(arena, ranks * rows, extent);
+    out->ks = take(arena, rows, extent);
+    out->node_values = take(arena, node_rows, (size_t)p->node_max * value);
+    out->node_indices = take(arena, node_rows, (size_t)p->node_max * index);
+    out->node_ks = take(arena, leads ? rows : 0, extent);
+    out->met_values = take(arena, met_rows, (size_t)p->node_max * value);
+    out->met_indices = take(arena, met_rows, (size_t)p->node_max * index);
+    if (by_owner) {
+        out->owned_values = take(arena, met_rows, (size_t)p->node_max * value);
+        out->owned_indices = take(arena, met_rows, (size_t)p->node_max * index);
+        out->owned_ks = take(arena, met_rows > 0 ? p->node_rows : 0, extent);
+    }
+    out->won_values = take(arena, topk_dist_is_placed(p) ? 0 : won_rows, (size_t)p->winners_max * value);
+    out->winners = take(arena, won_rows, (size_t)p->winners_max * index);
 }
 
 static void take_exchange(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {
@@ -108,7 +141,11 @@ size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buff
         *numbers[n] = take(&arena, rows, sizeof(int64_t));
     }
     out->all = take(&arena, topk_dist_selects(p) ? rows : 0, (size_t)p->group->ranks * sizeof(int64_t));
-    take_lists(p, &arena, out);
+    if (p->nodes != NULL) {
+        take_nodes(p, &arena, out);
+    } else {
+        take_lists(p, &arena, out);
+    }
     if (topk_dist_counts(p)) {
         take_counters(p, &arena, out);
     }

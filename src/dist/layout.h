@@ -10,9 +10,14 @@ struct buffers {
     void *got_values, *got_indices; /* of each rank a block of block_rows rows */
     void *lengths;                  /* of the lists that were got: extents, ranks x got_rows */
     void *ks;                       /* k of each row, in calls of the core: extents */
-    void *winners;                  /* in place: the positions of a row's results, winners_max of each */
-    /* On a device: their elements; which of these, and of the lists that were got, are the rank's own */
-    void *won_values, *won_marks, *marks;
+    void *winners;                  /* in place or by nodes: a row's results, winners_max of each */
+    void *won_values;               /* and their elements: by nodes, and on a device in place */
+    /* On a device: which of these, and of the lists that were got, are the rank's own */
+    void *won_marks, *marks;
+    /* Of a leader: its node's list, node_max slots of each row; the same by owner, node_rows rows for each
+     * node; the lists of all nodes, as many rows of each. And k of these rows: extents */
+    void *node_values, *node_indices, *owned_values, *owned_indices, *met_values, *met_indices;
+    void *node_ks, *owned_ks;
     /* exchange_kth: the k-th of each row of the rank's lists, of all ranks, and the best one */
     void *own_kth, *own_kth_at, *all_kth, *all_kth_at, *best_kth, *best_kth_at;
     void *pairs;     /* of each row an element of its list, and that best one */

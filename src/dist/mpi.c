@@ -122,6 +122,18 @@ static int move_to_each(const void *from, void *to, int count, MPI_Datatype type
     return MPI_Alltoall(from, count, type, to, count, type, communicator);
 }
 
+static int move_from_root(const void *from, void *to, int count, MPI_Datatype type, int root,
+                          MPI_Comm communicator) {
+    (void)from;
+    return MPI_Bcast(to, count, type, root, communicator);
+}
+
+/* `to` is NULL on the root: its block stays where it is. */
+static int move_deal(const void *from, void *to, int count, MPI_Datatype type, int root,
+                     MPI_Comm communicator) {
+    return MPI_Scatter(from, count, type, to != NULL ? to : MPI_IN_PLACE, count, type, root, communicator);
+}
+
 static topk_status to_all(topk_dist_group *group, const void *block, size_t bytes, void *blocks) {
     return in_pieces(group, move_to_all, 0, block, bytes, blocks);
 }
@@ -134,6 +146,15 @@ static topk_status to_each(topk_dist_group *group, const void *blocks, size_t by
     return in_pieces(group, move_to_each, 0, blocks, bytes, received);
 }
 
+static topk_status from_root(topk_dist_group *group, int root, void *block, size_t bytes) {
+    return in_pieces(group, move_from_root, root, block, bytes, block);
+}
+
+static topk_status deal(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block) {
+    return group->rank == root ? in_pieces(group, move_deal, root, blocks, bytes, NULL)
+                               : in_pieces(group, move_deal, root, block, bytes, block);
+}
+
 static void end(topk_dist_group *group) {
     struct by_mpi *own = (struct by_mpi *)group;
     int finalized = 0;
@@ -143,7 +164,17 @@ static void end(topk_dist_group *group) {
     free(own);
 }
 
-static const struct transport by_mpi = {sum, most, to_all, to_root, to_each, end};
+static topk_status split(topk_dist_group *group, int colour, int order, topk_dist_group **part);
+
+static const struct transport by_mpi = {.sum = sum,
+                                        .most = most,
+                                        .to_all = to_all,
+                                        .to_root = to_root,
+                                        .to_each = to_each,
+                                        .close = end,
+                                        .from_root = from_root,
+                                        .deal = deal,
+                                        .split = split};
 
 static topk_status check_communicator(MPI_Comm communicator) {
     int begun = 0, ended = 0, is_inter = 0;
@@ -170,6 +201,41 @@ static topk_status open_group(struct by_mpi *own) {
     return outcome(error, "MPI");
 }
 
+/* Ranks that share memory are a node: its number is its first rank. */
+static topk_status find_node(struct by_mpi *own) {
+    MPI_Comm node;
+    int error =
+        MPI_Comm_split_type(own->communicator, MPI_COMM_TYPE_SHARED, own->group.rank, MPI_INFO_NULL, &node);
+    if (error == MPI_SUCCESS) {
+        own->group.node = own->group.rank;
+        error = MPI_Bcast(&own->group.node, 1, MPI_INT, 0, node);
+        const int freed = MPI_Comm_free(&node);
+        error = error != MPI_SUCCESS ? error : freed;
+    }
+    return outcome(error, "MPI_Comm_split_type");
+}
+
+static topk_status split(topk_dist_group *group, int colour, int order, topk_dist_group **part) {
+    struct by_mpi *const own = calloc(1, sizeof *own);
+    *part = NULL;
+    topk_status status = topk_dist_agree(
+        group, own != NULL ? TOPK_OK
+                           : topk_dist_fail(TOPK_ERROR_OUT_OF_MEMORY, "no memory for a part of the group"));
+    if (status == TOPK_OK) {
+        status = outcome(MPI_Comm_split(communicator_of(group), colour < 0 ? MPI_UNDEFINED : colour, order,
+                                        &own->communicator),
+                         "MPI_Comm_split");
+    }
+    if (status != TOPK_OK || colour < 0) {
+        free(own);
+        return status;
+    }
+    status = open_group(own);
+    own->group.whole = group;
+    *part = &own->group;
+    return status;
+}
+
 /* A rank without memory for its group takes part in one all the same, until all know. */
 topk_status topk_dist_group_create_mpi(MPI_Comm communicator, topk_dist_group **group) {
     struct by_mpi spare = {.communicator = MPI_COMM_NULL};
@@ -193,6 +259,7 @@ topk_status topk_dist_group_create_mpi(MPI_Comm communicator, topk_dist_group **
             &used->group,
             own != NULL ? TOPK_OK : topk_dist_fail(TOPK_ERROR_OUT_OF_MEMORY, "no memory for a group"));
     }
+    status = status == TOPK_OK ? find_node(used) : status;
     if (status != TOPK_OK) {
         (void)MPI_Comm_free(&used->communicator);
         free(own);

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "layout.h"
 #include "move.h"
+#include "nodes.h"
 #include "topk_accumulator.h"
 #include "topk_advanced.h"
 #include "topk_transfer.h"
@@ -32,7 +33,7 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
     if (o->map < TOPK_DIST_BASE || o->map > TOPK_DIST_TABLE) {
         return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->map is %d", (int)o->map);
     }
-    if (o->strategy < TOPK_DIST_AUTO || o->strategy > TOPK_DIST_HISTOGRAM) {
+    if (o->strategy < TOPK_DIST_AUTO || o->strategy > TOPK_DIST_GATHER_NODES) {
         return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->strategy is %d", (int)o->strategy);
     }
     if (o->root < 0 || o->root >= plan->group->ranks) {
@@ -44,6 +45,9 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
                               "options->exchange_kth is %d, options->device_pointers %d: 0 or 1",
                               o->exchange_kth, o->device_pointers);
     }
+    if (o->node < 0) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->node is %d: 0, or at least 1", o->node);
+    }
     return TOPK_OK;
 }
 
@@ -53,10 +57,9 @@ static topk_status check_origin(const struct topk_dist_plan *plan) {
         return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->origin is %d", (int)o->origin);
     }
     const bool reads = o->origin == TOPK_DIST_READ || o->origin == TOPK_DIST_READ_ONCE;
-    if (o->piece < (reads ? 1 : 0) || (o->origin == TOPK_DIST_INPUT && o->piece != 0) || o->reserved_2 != 0) {
-        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
-                              "options->piece is %" PRId64 " with origin %d, options->reserved_2 is %d",
-                              o->piece, (int)o->origin, o->reserved_2);
+    if (o->piece < (reads ? 1 : 0) || (o->origin == TOPK_DIST_INPUT && o->piece != 0)) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->piece is %" PRId64 " with origin %d",
+                              o->piece, (int)o->origin);
     }
     if (o->origin != TOPK_DIST_INPUT && o->map == TOPK_DIST_TABLE && topk_dist_selects(plan)) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
@@ -83,6 +86,11 @@ static topk_status check_context(struct topk_dist_plan *plan) {
     if (status == TOPK_OK && plan->on_device && topk_dist_is_streamed(plan)) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
                               "elements of a GPU, or of a group that enqueues, do not come in pieces");
+    }
+    if (status == TOPK_OK && plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
+        !topk_dist_has_nodes(plan)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "lists of a GPU, or of a group that enqueues, are not merged by nodes");
     }
     return status;
 }
@@ -168,7 +176,9 @@ static topk_status set_lists(struct topk_dist_plan *plan, const int64_t *told) {
     plan->list_max = lesser(p->k_max, longest);
     plan->winners_max =
         __builtin_mul_overflow(plan->list_max, ranks, &all) ? p->k_max : lesser(p->k_max, all);
-    plan->block_rows = plan->got_rows = p->rows;
+    plan->node_max =
+        __builtin_mul_overflow(plan->list_max, plan->node_ranks_max, &all) ? p->k_max : lesser(p->k_max, all);
+    plan->block_rows = plan->got_rows = plan->node_rows = p->rows;
     plan->pitch = topk_dist_is_placed(plan) ? lesser(p->k_max, plan->longest) : p->k_max;
     if (topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_ROOT) {
         plan->got_rows = rank == plan->options.root ? p->rows : 0;
@@ -176,9 +186,14 @@ static topk_status set_lists(struct topk_dist_plan *plan, const int64_t *told) {
         plan->block_rows = p->rows / ranks + (p->rows % ranks != 0);
         plan->first_row = lesser(rank * plan->block_rows, p->rows);
         plan->got_rows = lesser(plan->block_rows, p->rows - plan->first_row);
+        plan->node_rows = plan->node_ranks_max * plan->block_rows;
     }
     if (p->extent_type == TOPK_INDEX_I32 && plan->list_max > INT32_MAX && topk_dist_selects(plan)) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "32-bit extents with lists of more than 2^31 - 1");
+    }
+    if (plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
+        !topk_dist_nodes_fit(plan)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "32-bit extents with results of more than 2^31 - 1");
     }
     return TOPK_OK;
 }
@@ -261,7 +276,7 @@ static topk_status make_placed(struct topk_dist_plan *plan) {
     if (plan->on_device && topk_dist_places_lists(plan)) {
         return make_marked(plan);
     }
-    if (plan->strategy == TOPK_DIST_GATHER) {
+    if (topk_dist_gathers(plan)) {
         topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
         problem.order = TOPK_ORDER_BY_POSITION;
         return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->placed);
@@ -280,6 +295,32 @@ static topk_status make_merge(struct topk_dist_plan *plan) {
         problem.ties = TOPK_TIES_LOWEST_INDEX;
         problem.order = TOPK_ORDER_BY_POSITION;
     }
+    return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->merge);
+}
+
+/* By nodes. The root merges the lists of nodes to its outputs; all others copy their results from one list,
+ * and in place they look for their own by position. */
+static topk_status make_nodes_merge(struct topk_dist_plan *plan) {
+    const bool is_placed = topk_dist_is_placed(plan), is_root = plan->options.destination == TOPK_DIST_ROOT;
+    topk_problem problem = merged(plan, plan->problem.rows, plan->node_max);
+    topk_status status = TOPK_OK;
+    problem.order = topk_dist_list_order(plan);
+    problem.ties = is_placed ? TOPK_TIES_LOWEST_INDEX : problem.ties;
+    if (topk_dist_leads(plan)) {
+        status = make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->node_merge);
+    }
+    if (status == TOPK_OK && topk_dist_leads(plan) && !is_root) {
+        problem.rows = plan->node_rows;
+        problem.length_max = plan->node_max;
+        problem.k_max = plan->winners_max;
+        problem.order = is_placed ? TOPK_ORDER_BY_POSITION : problem.order;
+        status = make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->nodes_merge);
+    }
+    if (status != TOPK_OK || is_placed || plan->got_rows == 0) {
+        return status;
+    }
+    problem = merged(plan, plan->got_rows, plan->problem.k_max);
+    problem.length_max = is_root ? plan->node_max : plan->winners_max;
     return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->merge);
 }
 
@@ -342,10 +383,12 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     if (plan->operation != TOPK_OPERATION_KTH) {
         status = topk_dist_is_streamed(plan) ? make_streamed(plan) : make_local(plan);
     }
-    if (status == TOPK_OK && merges) {
+    if (status == TOPK_OK && plan->nodes != NULL) {
+        status = make_nodes_merge(plan);
+    } else if (status == TOPK_OK && merges) {
         status = make_merge(plan);
     }
-    const bool places = plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_streamed(plan);
+    const bool places = topk_dist_gathers(plan) || !topk_dist_is_streamed(plan);
     if (status == TOPK_OK && topk_dist_is_placed(plan) && places) {
         status = make_placed(plan);
     }
@@ -371,9 +414,13 @@ static topk_status make(struct topk_dist_plan *plan, int64_t *told) {
     if (status != TOPK_OK) {
         return status;
     }
+    topk_dist_number_nodes(plan, told);
     status = topk_dist_agree(plan->group, set_lists(plan, told));
     if (status == TOPK_OK && topk_dist_selects(plan)) {
         status = topk_dist_choose(plan);
+    }
+    if (status == TOPK_OK && plan->strategy == TOPK_DIST_GATHER_NODES) {
+        status = topk_dist_nodes_open(plan);
     }
     return status == TOPK_OK ? topk_dist_agree(plan->group, make_calls(plan)) : status;
 }
@@ -387,7 +434,7 @@ topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
     *plan = NULL;
     topk_dist_plan *const made = calloc(1, sizeof *made);
     int64_t *const told = malloc((size_t)group->ranks * AGREE_NUMBERS * sizeof *told);
-    int64_t *const bases = malloc((size_t)group->ranks * sizeof *bases);
+    int64_t *const bases = malloc(3 * (size_t)group->ranks * sizeof *bases);
     topk_status status;
     if (made == NULL || told == NULL || bases == NULL) {
         status = topk_dist_fail(TOPK_ERROR_OUT_OF_MEMORY, "no memory for a plan");
@@ -400,6 +447,8 @@ topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
     status = topk_dist_agree(group, status);
     if (status == TOPK_OK) {
         made->bases = bases;
+        made->node_of = bases + group->ranks;
+        made->place_of = made->node_of + group->ranks;
         status = make(made, told);
     }
     free(told);
@@ -419,6 +468,8 @@ void topk_dist_plan_destroy(topk_dist_plan *plan) {
     if (plan != NULL) {
         topk_plan_destroy(plan->local);
         topk_plan_destroy(plan->merge);
+        topk_plan_destroy(plan->node_merge);
+        topk_plan_destroy(plan->nodes_merge);
         topk_plan_destroy(plan->placed);
         topk_plan_destroy(plan->own_counts);
         topk_plan_destroy(plan->best_kth);

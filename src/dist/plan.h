@@ -24,11 +24,19 @@ struct topk_dist_plan {
     int64_t pitch;               /* of this rank's outputs */
     int64_t first_row, got_rows; /* whose results this rank gets */
     int64_t block_rows;          /* rows that one rank sends to another */
-    int64_t winners_max;         /* gather in place: min(k_max, ranks x list_max) */
+    int64_t winners_max;         /* of a row's results: min(k_max, ranks x list_max) */
     int64_t *bases;              /* BASE: index_base of each rank */
 
+    int node_count, node_ranks_max; /* how many nodes there are, and the most ranks of one */
+    int64_t *node_of, *place_of;    /* of each rank its node, and which rank of that it is: 0 leads */
+    struct topk_dist_nodes *nodes;  /* GATHER_NODES; else NULL */
+    int64_t node_max;               /* of a row in a node's list: min(k_max, node_ranks_max x list_max) */
+    int64_t node_rows;              /* of one node's results: all, or those of node_ranks_max owners */
+
     topk_plan *local;      /* the rank's candidates, or its count */
-    topk_plan *merge;      /* of all ranks' lists */
+    topk_plan *merge;      /* of all ranks' lists, or what takes their place: to the outputs */
+    topk_plan *node_merge; /* GATHER_NODES: of the lists of a node's ranks, and of all nodes' */
+    topk_plan *nodes_merge;
     topk_plan *placed;     /* IN_PLACE: the rank's results by position, from its elements or its list */
     topk_plan *own_counts; /* on a device, in place by lists: how many results are the rank's own */
     topk_plan *best_kth;   /* exchange_kth: of the k-th elements of all ranks' lists */
@@ -61,17 +69,37 @@ static inline bool topk_dist_is_streamed(const struct topk_dist_plan *plan) {
     return plan->options.origin != TOPK_DIST_INPUT;
 }
 
+/* Whether lists are merged that hold the k best of each rank. */
+static inline bool topk_dist_gathers(const struct topk_dist_plan *plan) {
+    return plan->strategy == TOPK_DIST_GATHER || plan->strategy == TOPK_DIST_GATHER_NODES;
+}
+
+/* Whether lists may be merged by nodes. */
+static inline bool topk_dist_has_nodes(const struct topk_dist_plan *plan) {
+    return !plan->on_device && plan->group->transport->split != NULL;
+}
+
+/* Whether this rank's extents can tell k of results that come from another rank. */
+static inline bool topk_dist_nodes_fit(const struct topk_dist_plan *plan) {
+    return plan->problem.extent_type != TOPK_INDEX_I32 || plan->winners_max <= INT32_MAX;
+}
+
+/* Whether this rank leads its node. */
+static inline bool topk_dist_leads(const struct topk_dist_plan *plan) {
+    return plan->place_of[plan->group->rank] == 0;
+}
+
 /* Whether the rank's results are taken from lists. On a device ties of ranks without runs of positions are
  * told apart when lists are merged. */
 static inline bool topk_dist_places_lists(const struct topk_dist_plan *plan) {
     return topk_dist_is_placed(plan) &&
-           (plan->strategy == TOPK_DIST_GATHER || (plan->on_device && topk_dist_may_tie(plan)));
+           (topk_dist_gathers(plan) || (plan->on_device && topk_dist_may_tie(plan)));
 }
 
 /* Whether results lie in lists before they are delivered. In place a histogram leaves them where they are,
  * unless it needs them for ties, or pieces may turn out to be unreadable. */
 static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
-    return topk_dist_selects(plan) && (plan->strategy == TOPK_DIST_GATHER || !topk_dist_is_placed(plan) ||
+    return topk_dist_selects(plan) && (topk_dist_gathers(plan) || !topk_dist_is_placed(plan) ||
                                        topk_dist_may_tie(plan) || topk_dist_is_streamed(plan));
 }
 
@@ -82,15 +110,14 @@ static inline bool topk_dist_counts(const struct topk_dist_plan *plan) {
 }
 
 static inline bool topk_dist_exchanges(const struct topk_dist_plan *plan) {
-    return topk_dist_selects(plan) && plan->strategy == TOPK_DIST_GATHER && plan->options.exchange_kth != 0 &&
+    return topk_dist_selects(plan) && topk_dist_gathers(plan) && plan->options.exchange_kth != 0 &&
            plan->list_max > 0 && !plan->on_device;
 }
 
 /* Best first, so that merging need not sort; unless any order will do and nothing else asks for one. */
 static inline topk_order topk_dist_list_order(const struct topk_dist_plan *plan) {
     const bool free = plan->problem.order == TOPK_ORDER_ANY && !topk_dist_is_placed(plan) &&
-                      !topk_dist_exchanges(plan) &&
-                      (plan->strategy == TOPK_DIST_GATHER || !topk_dist_may_tie(plan));
+                      !topk_dist_exchanges(plan) && (topk_dist_gathers(plan) || !topk_dist_may_tie(plan));
     return free ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
 }
 

@@ -34,6 +34,11 @@ topk_status topk_dist_stream_count(const struct run *r);
 /* Positions on the rank become positions in the whole row, where these are dealt out in turns. */
 void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitch);
 
+/* Rows of `pitch` slots become rows of `count`, which is no more: the first ones of each. And the reverse:
+ * what follows the first `count` slots of a row is not written. */
+void topk_dist_pack(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes);
+void topk_dist_spread(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes);
+
 /* From the results of all ranks: how many of the first `count` entries of this rank's lists are `winners`. */
 void topk_dist_find_own(const struct run *r, int64_t count);
 
@@ -54,6 +59,9 @@ topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);
 /* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. In place
  * these candidates stay where they were; the others are lost. */
 topk_status topk_dist_deliver(const struct run *r, int64_t count);
+
+/* The same, by nodes. */
+topk_status topk_dist_deliver_by_nodes(const struct run *r, int64_t count);
 
 /* output.before from b.own_k. */
 topk_status topk_dist_number_own(const struct run *r);

@@ -10,9 +10,10 @@
  *
  * WAY says where data lie, and how they move: on the `host`; on a GPU, or an emulated one, through the host
  * (`staged`); on an emulated one by pointers of the device (`pointers`), or by a transport that enqueues
- * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). But for `host` and `pointers` the host's copies
- * of these data, which an emulated GPU has as its own, are inaccessible, except for the core and the
- * transport that enqueues (protected.h).
+ * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). `nodes` is `host` with lists merged by nodes:
+ * ranks are divided into nodes in several ways, as if memory told. But for `host`, `nodes` and `pointers` the
+ * host's copies of these data, which an emulated GPU has as its own, are inaccessible, except for the core
+ * and the transport that enqueues (protected.h).
  *
  * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [WAY [NUMBER: this case alone]] */
 #include <inttypes.h>
@@ -42,12 +43,17 @@ static MPI_Comm communicators[PARTITIONS];
 static topk_context *context;
 static long failures;
 
-typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, WAYS } way;
-static const char *const names_of_ways[WAYS] = {"host", "staged", "pointers", "enqueued", "enqueued-cpu"};
+typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, NODES, WAYS } way;
+static const char *const names_of_ways[WAYS] = {"host",     "staged",       "pointers",
+                                                "enqueued", "enqueued-cpu", "nodes"};
 static way chosen;
 
 static bool is_on_gpu(void) {
-    return chosen != HOST && chosen != ENQUEUED_CPU;
+    return chosen == STAGED || chosen == POINTERS || chosen == ENQUEUED;
+}
+
+static bool enqueues(void) {
+    return chosen == ENQUEUED || chosen == ENQUEUED_CPU;
 }
 
 /* For the device, and read by it alone. */
@@ -81,6 +87,35 @@ typedef struct dealt {
     void *lengths; /* of rows in pieces */
     given given;   /* this operation's elements in pieces, unless options.origin is INPUT */
 } dealt;
+
+/* The node of a rank, by one of seven divisions: for 7 ranks one node, 7, 3 + 4, 1 + 2 + 4, in turns, anyhow,
+ * and what MPI finds. */
+static int draw_node(const dealt *d, int rank) {
+    switch (d->seed % 7) {
+    case 0:
+        return 1;
+    case 1:
+        return 100 - rank;
+    case 2:
+        return rank < 3 ? 2 : 1;
+    case 3:
+        return rank == 0 ? 5 : rank < 3 ? 4 : 9;
+    case 4:
+        return 1 + rank % 2;
+    case 5:
+        return 1 + (int)(random_at(d->seed, rank) % 3);
+    default:
+        return 0;
+    }
+}
+
+static void draw_nodes(dealt *d, int rank) {
+    if (chosen != NODES) {
+        return;
+    }
+    d->options.strategy = d->seed % 5 == 0 ? TOPK_DIST_AUTO : TOPK_DIST_GATHER_NODES;
+    d->options.node = draw_node(d, rank);
+}
 
 static void draw_options(dealt *d, random_state *random, int ranks) {
     d->options = (topk_dist_options)TOPK_DIST_OPTIONS_INIT;
@@ -211,6 +246,7 @@ static void deal(dealt *d, const instance *whole, random_state *random, int rank
         longest = whole->rows[row].extent.length > longest ? whole->rows[row].extent.length : longest;
     }
     draw_options(d, random, ranks);
+    draw_nodes(d, rank);
     draw_cuts(d, random, ranks, longest);
     list_positions(d, rank, ranks);
     copy_elements(d);
@@ -244,7 +280,7 @@ static topk_dist_origin draw_origin(const dealt *d, const run_operation *operati
     const bool selects = operation == &run_select || operation == &run_select_where;
     const bool takes_mask = d->predicate.mask != NULL && d->input.predicate != NULL;
     const topk_dist_origin origin = (topk_dist_origin)random_below(random, 4);
-    if (chosen != HOST || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
+    if ((chosen != HOST && chosen != NODES) || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
         return TOPK_DIST_INPUT;
     }
     const bool rereads = operation == &run_kth || (selects && d->options.strategy == TOPK_DIST_HISTOGRAM);
@@ -421,7 +457,7 @@ static void place_input(const dealt *d, placed *to) {
 
 /* The host's copies, from now on until protected_end(). */
 static void protect(const dealt *d, const device_buffer *workspace, const run *r) {
-    if (chosen == HOST || chosen == POINTERS) {
+    if (chosen == HOST || chosen == NODES || chosen == POINTERS) {
         return;
     }
     const guarded *const inputs[] = {&d->values, &d->table, &d->mask, &d->offsets};
@@ -561,12 +597,13 @@ static void run_case(const test_case *c, long number, topk_dist_group *group) {
     for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++) {
         if (run_operation_of(&d, operations[o], group) != RUN_PASSED) {
             failures++;
-            fprintf(stderr,
-                    "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d, exchange %d, origin "
-                    "%d, piece %" PRId64 ": %s\n",
-                    number, rank, ranks, operations[o]->name, (int)d.options.destination, (int)d.options.map,
-                    (int)d.options.strategy, d.options.exchange_kth, (int)d.options.origin, d.options.piece,
-                    case_format(c, text));
+            fprintf(
+                stderr,
+                "  case %ld, rank %d of %d, %s, destination %d, map %d, strategy %d, node %d, exchange %d, "
+                "origin %d, piece %" PRId64 ": %s\n",
+                number, rank, ranks, operations[o]->name, (int)d.options.destination, (int)d.options.map,
+                (int)d.options.strategy, d.options.node, d.options.exchange_kth, (int)d.options.origin,
+                d.options.piece, case_format(c, text));
         }
     }
     end_dealt(&d);
@@ -617,6 +654,43 @@ static void run_list(uint64_t seed, long cases, long only, int process) {
     covering_free(&array);
 }
 
+static topk_dist_strategy chosen_for(topk_dist_group *group, int64_t k, int node) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
+    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
+    topk_dist_plan *plan;
+    problem.type = TOPK_F32;
+    problem.index_type = TOPK_INDEX_I64;
+    problem.rows = 1;
+    problem.length_max = 1 << 24;
+    problem.index_base = problem.length_max * topk_dist_group_rank(group);
+    problem.k_max = k;
+    options.destination = TOPK_DIST_ROOT;
+    options.node = node;
+    if (topk_dist_plan_create(group, context, TOPK_OPERATION_SELECT, &problem, &options, &plan) != TOPK_OK ||
+        topk_dist_plan_query(plan, &properties) != TOPK_OK) {
+        abort();
+    }
+    topk_dist_plan_destroy(plan);
+    return properties.strategy;
+}
+
+/* For 7 ranks: nodes pay if there are several, and one has several ranks. */
+static void check_choice(topk_dist_group *group) {
+    enum { K = 3000 };
+    const int rank = topk_dist_group_rank(group);
+    const topk_dist_strategy chosen_ones[] = {chosen_for(group, K, 1 + rank / 4), chosen_for(group, K, 1),
+                                              chosen_for(group, K, 1 + rank), chosen_for(group, K, 0)};
+    for (int c = 0; c < 4; c++) {
+        const topk_dist_strategy wanted = c == 0 ? TOPK_DIST_GATHER_NODES : TOPK_DIST_GATHER;
+        if (chosen_ones[c] != wanted) {
+            failures++;
+            fprintf(stderr, "  choice %d, rank %d: strategy %d, not %d\n", c, rank, (int)chosen_ones[c],
+                    (int)wanted);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     const long cases = argc > 2 ? strtol(argv[2], NULL, 10) : 0,
@@ -637,9 +711,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     for (int p = 0; p < PARTITIONS; p++) {
         MPI_Comm_split(MPI_COMM_WORLD, group_of(p, process), process, &communicators[p]);
-        const topk_status status = chosen >= ENQUEUED
-                                       ? enqueued_group_create(communicators[p], context, &groups[p])
-                                       : topk_dist_group_create_mpi(communicators[p], &groups[p]);
+        const topk_status status = enqueues() ? enqueued_group_create(communicators[p], context, &groups[p])
+                                              : topk_dist_group_create_mpi(communicators[p], &groups[p]);
         if (status != TOPK_OK) {
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
@@ -647,6 +720,9 @@ int main(int argc, char **argv) {
     dimensions_init(0, is_on_gpu() ? LARGEST_ON_GPU : LARGEST);
     instance_set_budget(is_on_gpu() ? ELEMENTS_ON_GPU : ELEMENTS);
     run_list(seed, cases, only, process);
+    if (chosen == NODES && topk_dist_group_ranks(groups[0]) == 7) {
+        check_choice(groups[0]);
+    }
     for (int p = 0; p < PARTITIONS; p++) {
         topk_dist_group_destroy(groups[p]);
         MPI_Comm_free(&communicators[p]);

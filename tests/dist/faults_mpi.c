@@ -93,6 +93,12 @@ static void set_arguments(arguments *a, topk_operation operation) {
     memset(a->numbers, POISON, sizeof a->numbers);
 }
 
+/* Ranks 0 and 2 are a node, and rank 1 is one. */
+static void set_strategy(arguments *a, topk_dist_strategy strategy) {
+    a->options.strategy = strategy;
+    a->options.node = strategy == TOPK_DIST_GATHER_NODES ? 1 + rank % 2 : 0;
+}
+
 static bool is_poison(const void *array, size_t bytes) {
     bool poison = true;
     for (size_t b = 0; b < bytes; b++) {
@@ -169,7 +175,7 @@ static void no_map(arguments *a) {
     a->options.map = (topk_dist_map)-1;
 }
 static void no_strategy(arguments *a) {
-    a->options.strategy = (topk_dist_strategy)3;
+    a->options.strategy = (topk_dist_strategy)4;
 }
 static void no_root(arguments *a) {
     a->options.root = ranks;
@@ -231,6 +237,12 @@ static void strided_parts(arguments *a) {
     a->options.origin = TOPK_DIST_PARTS;
     a->problem.row_stride = LENGTH;
 }
+static void negative_node(arguments *a) {
+    a->options.node = -1;
+}
+static void node_of_one(arguments *a) {
+    a->options.node = 1;
+}
 static void overlap(arguments *a) {
     a->problem.index_base = rank == 0 ? 1 : 0;
 }
@@ -250,6 +262,7 @@ static const struct {
     {"no map", no_map, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no root", no_root, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"a negative node", negative_node, TOPK_ERROR_OUT_OF_RANGE, false},
     {"no exchange", no_exchange, TOPK_ERROR_OUT_OF_RANGE, false},
     {"no pointers of the device", no_device_pointers, TOPK_ERROR_OUT_OF_RANGE, false},
     {"options of another size", options_of_another_size, TOPK_ERROR_STRUCT_SIZE, false},
@@ -267,6 +280,7 @@ static const struct {
     {"another order", other_order, TOPK_ERROR_CONTRADICTION, true},
     {"kth instead of select", other_kind, TOPK_ERROR_CONTRADICTION, true},
     {"another root", other_root, TOPK_ERROR_CONTRADICTION, true},
+    {"a node on one rank alone", node_of_one, TOPK_ERROR_CONTRADICTION, true},
 };
 
 static void check_plans(void) {
@@ -345,7 +359,7 @@ static void check_runs_of(topk_operation operation, topk_dist_strategy strategy)
     arguments a;
     topk_dist_plan *plan;
     set_arguments(&a, operation);
-    a.options.strategy = strategy;
+    set_strategy(&a, strategy);
     if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
         return;
     }
@@ -415,7 +429,7 @@ static topk_status read_zeros(void *user, int64_t row, int64_t first, int64_t le
 static void set_source(arguments *a, topk_operation operation, topk_dist_strategy strategy,
                        topk_dist_origin origin) {
     set_arguments(a, operation);
-    a->options.strategy = strategy;
+    set_strategy(a, strategy);
     a->options.origin = origin;
     a->options.piece = PIECE;
     a->input.values = NULL;
@@ -466,7 +480,7 @@ static void check_reads(topk_operation operation, topk_dist_strategy strategy,
         }
         CHECK(!writes_nothing(&a));
         CHECK(allowed - 1 >= 3 * ROWS && (operation != TOPK_OPERATION_SELECT ||
-                                          strategy == TOPK_DIST_GATHER || allowed - 1 >= 2 * 3 * ROWS));
+                                          strategy != TOPK_DIST_HISTOGRAM || allowed - 1 >= 2 * 3 * ROWS));
         topk_dist_plan_destroy(plan);
     }
 }
@@ -561,6 +575,7 @@ static void check_read_once(void) {
 static void check_sources(void) {
     check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
     check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE);
+    check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_IN_PLACE, TOPK_DIST_STRIDE);
     check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE);
     check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE);
     check_reads(TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_STRIDE);
@@ -578,7 +593,7 @@ static void check_sources(void) {
 
 /* The exchange finds that no list need be sent beyond entry WANTED. Rank 0 has the best elements, in
  * other places in each row. */
-static void check_short_lists(void) {
+static void check_short_lists(topk_dist_strategy strategy) {
     enum { WANTED = 5 };
     static const int64_t wanted[ROWS] = {WANTED, WANTED, WANTED};
     int64_t own_k[ROWS];
@@ -586,7 +601,7 @@ static void check_short_lists(void) {
     topk_dist_plan *plan;
     set_arguments(&a, TOPK_OPERATION_SELECT);
     a.options.destination = TOPK_DIST_IN_PLACE;
-    a.options.strategy = TOPK_DIST_GATHER;
+    set_strategy(&a, strategy);
     a.options.exchange_kth = 1;
     a.problem.extent_type = TOPK_INDEX_I64;
     a.input.k = wanted;
@@ -608,14 +623,21 @@ static void check_short_lists(void) {
 
 /* ---- Memory ---- */
 
-/* Each allocation of a plan fails in turn, on one rank. */
-static void check_memory(void) {
+/* Each allocation of a plan fails in turn, on one rank. By nodes a group keeps what the first plan made, so
+ * each rank's turn has a division, or a leader, of its own. */
+static void check_memory(topk_dist_strategy strategy) {
     for (int at_fault = 0; at_fault < ranks; at_fault++) {
         topk_status status = TOPK_ERROR_OUT_OF_MEMORY;
         for (int allowed = 0; status != TOPK_OK; allowed++) {
             arguments a;
             topk_dist_plan *plan;
             set_arguments(&a, TOPK_OPERATION_SELECT);
+            set_strategy(&a, strategy);
+            if (strategy == TOPK_DIST_GATHER_NODES) {
+                a.options.destination = TOPK_DIST_ROOT;
+                a.options.root = at_fault;
+                a.options.node = at_fault == 1 ? 1 : a.options.node;
+            }
             until_failure = rank == at_fault ? allowed : -1;
             status = create(&a, &plan);
             until_failure = -1;
@@ -627,6 +649,7 @@ static void check_memory(void) {
             if (!CHECK(allowed < 100)) {
                 return;
             }
+            CHECK(status != TOPK_OK || allowed >= (strategy == TOPK_DIST_GATHER_NODES ? 6 : 3));
         }
     }
     check_group_works();
@@ -666,6 +689,12 @@ static void check_backends(void) {
         a.options.origin = TOPK_DIST_PARTS;
     }
     expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 1, "pieces of elements of a GPU");
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    set_strategy(&a, TOPK_DIST_GATHER_NODES);
+    expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 0, "nodes of ranks on a GPU");
+    a.operation = TOPK_OPERATION_KTH; /* which has one way, whatever the strategy */
+    CHECK_STATUS(TOPK_OK, create(&a, &plan));
+    topk_dist_plan_destroy(plan);
 }
 
 static void check_groups(void) {
@@ -722,7 +751,8 @@ int main(int argc, char **argv) {
     } else {
         check_alone();
         check_groups();
-        check_memory();
+        check_memory(TOPK_DIST_AUTO);
+        check_memory(TOPK_DIST_GATHER_NODES);
         check_sources();
     }
     check_plans();
@@ -733,7 +763,11 @@ int main(int argc, char **argv) {
     check_tables_of(TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE);
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_EVERYWHERE);
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE);
-    check_short_lists();
+    check_short_lists(TOPK_DIST_GATHER);
+    if (!is_cuda) {
+        check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES);
+        check_short_lists(TOPK_DIST_GATHER_NODES);
+    }
     topk_dist_group_destroy(group);
     topk_context_destroy(context);
     MPI_Finalize();
