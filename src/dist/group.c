@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "nodes.h"
 
 /* What the first rank that failed tells the others. */
 struct told {
@@ -19,13 +18,6 @@ int topk_dist_group_rank(const topk_dist_group *group) {
 
 int topk_dist_group_ranks(const topk_dist_group *group) {
     return group != NULL ? group->ranks : 0;
-}
-
-void topk_dist_group_destroy(topk_dist_group *group) {
-    if (group != NULL) {
-        topk_dist_nodes_close(group);
-        group->transport->close(group);
-    }
 }
 
 static topk_status refuse_broken(void) {

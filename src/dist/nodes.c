@@ -73,10 +73,13 @@ topk_status topk_dist_nodes_open(struct topk_dist_plan *plan) {
     return TOPK_OK;
 }
 
-void topk_dist_nodes_close(topk_dist_group *group) {
-    while (group->nodes != NULL) {
+void topk_dist_group_destroy(topk_dist_group *group) {
+    while (group != NULL && group->nodes != NULL) {
         struct topk_dist_nodes *const first = group->nodes;
         group->nodes = first->next;
         end(first);
+    }
+    if (group != NULL) {
+        group->transport->close(group);
     }
 }

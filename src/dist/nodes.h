@@ -20,7 +20,4 @@ void topk_dist_number_nodes(struct topk_dist_plan *plan, const int64_t *told);
 /* Collective: sets plan->nodes. OUT_OF_MEMORY is the same on all ranks. */
 topk_status topk_dist_nodes_open(struct topk_dist_plan *plan);
 
-/* Collective. */
-void topk_dist_nodes_close(topk_dist_group *group);
-
 #endif
