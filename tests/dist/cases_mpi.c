@@ -10,10 +10,10 @@
  *
  * WAY says where data lie, and how they move: on the `host`; on a GPU, or an emulated one, through the host
  * (`staged`); on an emulated one by pointers of the device (`pointers`), or by a transport that enqueues
- * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). `nodes` is `host` with lists merged by nodes:
- * ranks are divided into nodes in several ways, as if memory told. But for `host`, `nodes` and `pointers` the
- * host's copies of these data, which an emulated GPU has as its own, are inaccessible, except for the core
- * and the transport that enqueues (protected.h).
+ * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). But for the first and `pointers` the host's
+ * copies of these data, which an emulated GPU has as its own, are inaccessible, except for the core and the
+ * transport that enqueues (protected.h). `nodes` is `host` with lists merged by nodes, into which ranks are
+ * divided in several ways; `machines` is that with the nodes that MPI finds, which must be two.
  *
  * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [WAY [NUMBER: this case alone]] */
 #include <inttypes.h>
@@ -43,9 +43,9 @@ static MPI_Comm communicators[PARTITIONS];
 static topk_context *context;
 static long failures;
 
-typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, NODES, WAYS } way;
-static const char *const names_of_ways[WAYS] = {"host",     "staged",       "pointers",
-                                                "enqueued", "enqueued-cpu", "nodes"};
+typedef enum way { HOST, STAGED, POINTERS, ENQUEUED, ENQUEUED_CPU, NODES, MACHINES, WAYS } way;
+static const char *const names_of_ways[WAYS] = {"host",         "staged", "pointers", "enqueued",
+                                                "enqueued-cpu", "nodes",  "machines"};
 static way chosen;
 
 static bool is_on_gpu(void) {
@@ -54,6 +54,10 @@ static bool is_on_gpu(void) {
 
 static bool enqueues(void) {
     return chosen == ENQUEUED || chosen == ENQUEUED_CPU;
+}
+
+static bool has_nodes(void) {
+    return chosen == NODES || chosen == MACHINES;
 }
 
 /* For the device, and read by it alone. */
@@ -110,11 +114,11 @@ static int draw_node(const dealt *d, int rank) {
 }
 
 static void draw_nodes(dealt *d, int rank) {
-    if (chosen != NODES) {
+    if (!has_nodes()) {
         return;
     }
     d->options.strategy = d->seed % 5 == 0 ? TOPK_DIST_AUTO : TOPK_DIST_GATHER_NODES;
-    d->options.node = draw_node(d, rank);
+    d->options.node = chosen == NODES ? draw_node(d, rank) : 0;
 }
 
 static void draw_options(dealt *d, random_state *random, int ranks) {
@@ -280,7 +284,7 @@ static topk_dist_origin draw_origin(const dealt *d, const run_operation *operati
     const bool selects = operation == &run_select || operation == &run_select_where;
     const bool takes_mask = d->predicate.mask != NULL && d->input.predicate != NULL;
     const topk_dist_origin origin = (topk_dist_origin)random_below(random, 4);
-    if ((chosen != HOST && chosen != NODES) || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
+    if ((chosen != HOST && !has_nodes()) || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
         return TOPK_DIST_INPUT;
     }
     const bool rereads = operation == &run_kth || (selects && d->options.strategy == TOPK_DIST_HISTOGRAM);
@@ -457,7 +461,7 @@ static void place_input(const dealt *d, placed *to) {
 
 /* The host's copies, from now on until protected_end(). */
 static void protect(const dealt *d, const device_buffer *workspace, const run *r) {
-    if (chosen == HOST || chosen == NODES || chosen == POINTERS) {
+    if (chosen == HOST || has_nodes() || chosen == POINTERS) {
         return;
     }
     const guarded *const inputs[] = {&d->values, &d->table, &d->mask, &d->offsets};
@@ -675,19 +679,25 @@ static topk_dist_strategy chosen_for(topk_dist_group *group, int64_t k, int node
     return properties.strategy;
 }
 
-/* For 7 ranks: nodes pay if there are several, and one has several ranks. */
-static void check_choice(topk_dist_group *group) {
-    enum { K = 3000 };
-    const int rank = topk_dist_group_rank(group);
-    const topk_dist_strategy chosen_ones[] = {chosen_for(group, K, 1 + rank / 4), chosen_for(group, K, 1),
-                                              chosen_for(group, K, 1 + rank), chosen_for(group, K, 0)};
-    for (int c = 0; c < 4; c++) {
-        const topk_dist_strategy wanted = c == 0 ? TOPK_DIST_GATHER_NODES : TOPK_DIST_GATHER;
-        if (chosen_ones[c] != wanted) {
-            failures++;
-            fprintf(stderr, "  choice %d, rank %d: strategy %d, not %d\n", c, rank, (int)chosen_ones[c],
-                    (int)wanted);
-        }
+static void check_choice(topk_dist_group *group, int node, topk_dist_strategy wanted) {
+    const topk_dist_strategy strategy = chosen_for(group, 3000, node);
+    if (strategy != wanted) {
+        failures++;
+        fprintf(stderr, "  rank %d, node %d: strategy %d, not %d\n", topk_dist_group_rank(group), node,
+                (int)strategy, (int)wanted);
+    }
+}
+
+/* Nodes pay if there are several, and some have several ranks. */
+static void check_choices(topk_dist_group *group) {
+    const int rank = topk_dist_group_rank(group), ranks = topk_dist_group_ranks(group);
+    if (chosen == MACHINES && ranks >= 6) { /* two of them */
+        check_choice(group, 0, TOPK_DIST_GATHER_NODES);
+    } else if (chosen == NODES && ranks >= 6) {
+        check_choice(group, 0, TOPK_DIST_GATHER);
+        check_choice(group, 1, TOPK_DIST_GATHER);
+        check_choice(group, 1 + rank, TOPK_DIST_GATHER);
+        check_choice(group, 1 + rank / 4, TOPK_DIST_GATHER_NODES);
     }
 }
 
@@ -720,9 +730,7 @@ int main(int argc, char **argv) {
     dimensions_init(0, is_on_gpu() ? LARGEST_ON_GPU : LARGEST);
     instance_set_budget(is_on_gpu() ? ELEMENTS_ON_GPU : ELEMENTS);
     run_list(seed, cases, only, process);
-    if (chosen == NODES && topk_dist_group_ranks(groups[0]) == 7) {
-        check_choice(groups[0]);
-    }
+    check_choices(groups[0]);
     for (int p = 0; p < PARTITIONS; p++) {
         topk_dist_group_destroy(groups[p]);
         MPI_Comm_free(&communicators[p]);

@@ -4,9 +4,10 @@
  * wrong arguments of plans and runs, arguments that differ, memory that is missing, a read that fails.
  * Afterwards the group works.
  *
- * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run.
+ * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run, which
+ * may be one by nodes.
  *
- * usage: mpirun -n PROCESSES faults_mpi [cuda | killed plan|run TOKEN], of at least two */
+ * usage: mpirun -n PROCESSES faults_mpi [cuda | killed plan|run|nodes TOKEN], of at least two */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -720,6 +721,7 @@ static void run_and_die(const char *phase) {
         raise(SIGKILL);
     }
     set_arguments(&a, TOPK_OPERATION_SELECT);
+    set_strategy(&a, strcmp(phase, "nodes") == 0 ? TOPK_DIST_GATHER_NODES : TOPK_DIST_AUTO);
     CHECK_STATUS(TOPK_OK, create(&a, &plan));
     CHECK_STATUS(TOPK_OK, run(&a, plan));
     if (dies) {

@@ -46,7 +46,7 @@ def check(program, launch, phase):
 
 def main():
     program, *launch = sys.argv[1:]
-    for phase in ("plan", "run"):
+    for phase in ("plan", "run", "nodes"):
         check(program, launch, phase)
     print("no rank went on")
 
