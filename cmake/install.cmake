@@ -28,9 +28,28 @@ file(GLOB headers CONFIGURE_DEPENDS include/*.h include/*.hpp)
 if(NOT TARGET topk_dist)
   list(FILTER headers EXCLUDE REGEX "/topk_dist[_a-z]*\\.h$")
 endif()
+foreach(transport MPI NCCL)
+  if(NOT transport IN_LIST TOPK_DIST_TRANSPORTS)
+    string(TOLOWER ${transport} name)
+    list(FILTER headers EXCLUDE REGEX "/topk_dist_${name}\\.h$")
+  endif()
+endforeach()
 install(FILES ${headers}
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 topk_install_device_headers()
+set(dist_dependencies "")
+set(dist_libs_private "")
+set(dist_compiler "")
+if(MPI IN_LIST TOPK_DIST_TRANSPORTS)
+  string(APPEND dist_dependencies "  find_dependency(MPI COMPONENTS C)\n")
+  set(dist_compiler ", for a compiler that knows MPI (mpicc)")
+endif()
+if(NCCL IN_LIST TOPK_DIST_TRANSPORTS AND type STREQUAL STATIC_LIBRARY)
+  string(APPEND dist_dependencies "  list(APPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")\n"
+    "  find_dependency(NCCL 2.14)\n")
+  set(dist_libs_private -lnccl)
+  install(FILES cmake/FindNCCL.cmake DESTINATION ${package_dir})
+endif()
 install(EXPORT topkTargets NAMESPACE topk:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/topkConfig.cmake.in ${config}/topkConfig.cmake
                               INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
@@ -46,7 +65,7 @@ file(RELATIVE_PATH pkgconfig_to_prefix ${libdir}/pkgconfig ${prefix})
 file(RELATIVE_PATH bin_to_lib ${bindir} ${libdir})
 configure_file(cmake/topk.pc.in ${config}/topk.pc @ONLY)
 install(FILES ${config}/topk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# Its targets are a set of their own, so that only a project that asks for the component needs MPI.
+# Its targets are a set of their own, so that only a project that asks for the component needs what they need.
 if(TARGET topk_dist)
   set_target_properties(topk_dist PROPERTIES INSTALL_RPATH $ORIGIN) # where libtopk is
   install(TARGETS topk_dist EXPORT topkDistTargets

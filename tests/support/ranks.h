@@ -26,6 +26,7 @@ void ranks_open(int ranks, bool have_one_each);
 void ranks_close(void);
 
 int ranks_device(int rank);
+void ranks_enter(int rank); /* makes its device the calling thread's */
 topk_stream ranks_stream(int rank);
 
 /* So long blocks take all ways of the library's peer memory: its sizes are tiny on the emulated GPU. */
@@ -46,5 +47,6 @@ void ranks_wait(int rank);
 bool ranks_capture(int rank);
 void *ranks_graph(int rank);
 void ranks_launch(int rank, void *graph);
+void ranks_forget(void *graph); /* once it has run */
 
 #endif

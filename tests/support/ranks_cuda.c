@@ -104,6 +104,10 @@ void ranks_close(void) {
     }
 }
 
+void ranks_enter(int rank) {
+    MUST(cudaSetDevice(ranks_device(rank)));
+}
+
 topk_stream ranks_stream(int rank) {
     return streams[rank];
 }
@@ -180,4 +184,8 @@ void *ranks_graph(int rank) {
 void ranks_launch(int rank, void *graph) {
     MUST(cudaSetDevice(ranks_device(rank)));
     MUST(cudaGraphLaunch((cudaGraphExec_t)graph, streams[rank]));
+}
+
+void ranks_forget(void *graph) {
+    MUST(cudaGraphExecDestroy((cudaGraphExec_t)graph));
 }

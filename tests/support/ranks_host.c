@@ -32,6 +32,10 @@ int ranks_device(int rank) {
     return 0;
 }
 
+void ranks_enter(int rank) {
+    (void)rank;
+}
+
 topk_stream ranks_stream(int rank) {
     (void)rank;
     return NULL;
@@ -82,4 +86,8 @@ void *ranks_graph(int rank) {
 
 void ranks_launch(int rank, void *graph) {
     (void)rank, (void)graph;
+}
+
+void ranks_forget(void *graph) {
+    (void)graph;
 }

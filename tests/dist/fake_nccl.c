@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each collective, and each group of sends and receives, is a round: every rank posts what it gives and
+ * takes, and when all have, each moves what it gets. The round ends when all have done so. */
+#include "fake_nccl.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS = 8 };
+
+typedef enum { SUM, GATHER, PAIRS } kind;
+
+typedef struct post {
+    kind what;
+    size_t count; /* numbers, or bytes */
+    const void *from;
+    void *to;
+    const void *sent[RANKS]; /* to each rank, or NULL */
+    void *received[RANKS];
+    size_t sent_bytes[RANKS], received_bytes[RANKS];
+} post;
+
+/* What communicators of the same ranks share. */
+typedef struct world {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int ranks, open, posted, moved;
+    long round;
+    bool broken;
+    post posts[RANKS];
+    int64_t *sums;
+} world;
+
+struct ncclComm {
+    world *of;
+    int rank;
+    bool is_blocking, is_busy, has_moved;
+    long round; /* that it is in */
+};
+
+const char fake_reason[] = "the cable is unplugged";
+int fake_device;
+
+static _Thread_local long calls, fails_at = -1;
+static _Thread_local struct ncclComm *latest; /* of this thread */
+static _Thread_local int depth;
+static _Thread_local post pairs; /* of the group that is open */
+
+void fake_fail(long at) {
+    calls = 0;
+    fails_at = at;
+}
+
+long fake_calls(void) {
+    return calls;
+}
+
+static void must(bool is_right, const char *what) {
+    if (!is_right) {
+        fprintf(stderr, "NCCL is used wrongly: %s\n", what);
+        abort();
+    }
+}
+
+/* Whether this call fails. */
+static bool fails(struct ncclComm *comm) {
+    latest = comm != NULL ? comm : latest;
+    if (calls++ != fails_at) {
+        return false;
+    }
+    if (latest != NULL) {
+        pthread_mutex_lock(&latest->of->lock);
+        latest->of->broken = true;
+        pthread_cond_broadcast(&latest->of->changed);
+        pthread_mutex_unlock(&latest->of->lock);
+    }
+    return true;
+}
+
+/* ---- Rounds. All of this under the world's lock ---- */
+
+static void add_up(world *w) {
+    const size_t count = w->posts[0].count;
+    w->sums = calloc(count, sizeof *w->sums);
+    for (int r = 0; r < w->ranks; r++) {
+        const int64_t *const numbers = w->posts[r].from;
+        must(w->posts[r].what == SUM && w->posts[r].count == count, "sums differ");
+        for (size_t i = 0; i < count; i++) {
+            w->sums[i] = (int64_t)((uint64_t)w->sums[i] + (uint64_t)numbers[i]);
+        }
+    }
+}
+
+static void move_pairs(const world *w, int rank) {
+    const post *const own = &w->posts[rank];
+    for (int r = 0; r < w->ranks; r++) {
+        const post *const other = &w->posts[r];
+        must(other->what == PAIRS, "ranks call different functions");
+        must((own->received[r] != NULL) == (other->sent[rank] != NULL), "a send without a receive");
+        if (own->received[r] != NULL) {
+            must(own->received_bytes[r] == other->sent_bytes[rank], "a send of another length");
+            memcpy(own->received[r], other->sent[rank], own->received_bytes[r]);
+        }
+    }
+}
+
+static void move(world *w, int rank) {
+    const post *const own = &w->posts[rank];
+    switch (own->what) {
+    case SUM:
+        memcpy(own->to, w->sums, own->count * sizeof *w->sums);
+        return;
+    case GATHER:
+        for (int r = 0; r < w->ranks; r++) {
+            must(w->posts[r].what == GATHER && w->posts[r].count == own->count, "gathers differ");
+            memcpy((char *)own->to + (size_t)r * own->count, w->posts[r].from, own->count);
+        }
+        return;
+    default:
+        move_pairs(w, rank);
+    }
+}
+
+/* Does what can be done. */
+static ncclResult_t proceed(struct ncclComm *comm) {
+    world *const w = comm->of;
+    if (w->broken) {
+        return ncclRemoteError;
+    }
+    if (comm->is_busy && !comm->has_moved && w->posted == w->ranks) {
+        if (w->sums == NULL && w->posts[comm->rank].what == SUM) {
+            add_up(w);
+        }
+        move(w, comm->rank);
+        comm->has_moved = true;
+        if (++w->moved == w->ranks) {
+            w->posted = w->moved = 0;
+            w->round++;
+            free(w->sums);
+            w->sums = NULL;
+        }
+        pthread_cond_broadcast(&w->changed);
+    }
+    comm->is_busy = comm->is_busy && w->round == comm->round;
+    return comm->is_busy ? ncclInProgress : ncclSuccess;
+}
+
+static ncclResult_t enter(struct ncclComm *comm, const post *p) {
+    world *const w = comm->of;
+    pthread_mutex_lock(&w->lock);
+    must(!comm->is_busy, "a call before the one before it was done");
+    w->posts[comm->rank] = *p;
+    w->posted++;
+    comm->round = w->round;
+    comm->is_busy = true;
+    comm->has_moved = false;
+    pthread_cond_broadcast(&w->changed);
+    ncclResult_t result = ncclInProgress;
+    if (comm->is_blocking) {
+        while ((result = proceed(comm)) == ncclInProgress) {
+            pthread_cond_wait(&w->changed, &w->lock);
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    return result;
+}
+
+/* ---- Communicators ---- */
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
+    world *const w = calloc(1, sizeof *w);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    memcpy(id->internal, &w, sizeof w);
+    return ncclSuccess;
+}
+
+/* The communicator of a rank that comes first is still being made when this returns. */
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t *config) {
+    struct ncclComm *const own = calloc(1, sizeof *own);
+    const post nothing = {.what = PAIRS};
+    memcpy(&own->of, id.internal, sizeof own->of);
+    must(ranks <= RANKS, "too many ranks");
+    pthread_mutex_lock(&own->of->lock);
+    own->of->ranks = ranks;
+    own->of->open++;
+    pthread_mutex_unlock(&own->of->lock);
+    own->rank = rank;
+    own->is_blocking = config->blocking != 0;
+    *comm = own;
+    return enter(own, &nothing);
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+    (void)comm;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+    world *const w = comm->of;
+    pthread_mutex_lock(&w->lock);
+    const bool is_last = --w->open == 0;
+    pthread_mutex_unlock(&w->lock);
+    if (is_last) {
+        pthread_mutex_destroy(&w->lock);
+        pthread_cond_destroy(&w->changed);
+        free(w->sums);
+        free(w);
+    }
+    free(comm);
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+    return ncclCommDestroy(comm);
+}
+
+const char *ncclGetErrorString(ncclResult_t result) {
+    return result == ncclSystemError ? "system error" : result == ncclRemoteError ? "remote error" : "error";
+}
+
+const char *ncclGetLastError(ncclComm_t comm) {
+    (void)comm;
+    return fake_reason;
+}
+
+/* An error is what the function returns, or what it tells, in turns. */
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state) {
+    if (fails(comm)) {
+        *state = ncclRemoteError;
+        return fails_at % 2 == 0 ? ncclSuccess : ncclInternalError;
+    }
+    pthread_mutex_lock(&comm->of->lock);
+    *state = proceed(comm);
+    pthread_mutex_unlock(&comm->of->lock);
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(ncclComm_t comm, int *count) {
+    *count = comm->of->ranks;
+    return fails(comm) ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int *device) {
+    *device = fake_device;
+    return fails(comm) ? ncclSystemError : ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int *rank) {
+    *rank = comm->rank;
+    return fails(comm) ? ncclSystemError : ncclSuccess;
+}
+
+/* ---- Communication ---- */
+
+ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                           ncclComm_t comm, struct CUstream_st *stream) {
+    const post p = {.what = SUM, .count = count, .from = from, .to = to};
+    (void)stream;
+    must(type == ncclInt64 && op == ncclSum && depth == 0, "ncclAllReduce");
+    return fails(comm) ? ncclSystemError : enter(comm, &p);
+}
+
+ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type, ncclComm_t comm,
+                           struct CUstream_st *stream) {
+    const post p = {.what = GATHER, .count = count, .from = from, .to = to};
+    (void)stream;
+    must(type == ncclUint8 && depth == 0, "ncclAllGather");
+    return fails(comm) ? ncclSystemError : enter(comm, &p);
+}
+
+ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      struct CUstream_st *stream) {
+    (void)stream;
+    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks && pairs.sent[peer] == NULL,
+         "ncclSend");
+    pairs.sent[peer] = from;
+    pairs.sent_bytes[peer] = count;
+    return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
+}
+
+ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      struct CUstream_st *stream) {
+    (void)stream;
+    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks &&
+             pairs.received[peer] == NULL,
+         "ncclRecv");
+    pairs.received[peer] = to;
+    pairs.received_bytes[peer] = count;
+    return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
+}
+
+ncclResult_t ncclGroupStart(void) {
+    if (fails(NULL)) {
+        return ncclSystemError;
+    }
+    must(depth == 0, "groups within groups");
+    depth = 1;
+    pairs = (post){.what = PAIRS};
+    return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd(void) {
+    must(depth == 1, "the end of no group");
+    depth = 0;
+    return fails(NULL) ? ncclSystemError : enter(latest, &pairs);
+}
