@@ -20,7 +20,7 @@
  * rank may have no elements, of some rows or of all. All contexts are on the CPU, or all on a GPU: each
  * rank's data, workspace and outputs then lie on its own one.
  *
- * docs/distributed.md says when to use what. This header needs none of MPI's. */
+ * docs/distributed.md says when to use what. This header needs none of MPI's or NCCL's. */
 #ifndef TOPK_DIST_H
 #define TOPK_DIST_H
 
@@ -37,8 +37,9 @@ TOPK_API const char *topk_dist_last_error(void);
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
 /* Ranks that select together, and how they communicate. Each transport has a header with its own
- * constructor: topk_dist_mpi.h, whose runs wait for the other ranks; and for transports that enqueue their
- * work on a stream topk_dist_transport.h. One thread of a rank at a time may use a group and its plans. */
+ * constructor: topk_dist_mpi.h, whose runs wait for the other ranks; topk_dist_nccl.h and topk_dist_peer.h,
+ * whose runs enqueue their work on a stream, and topk_dist_transport.h for further ones that do. One thread
+ * of a rank at a time may use a group and its plans. */
 typedef struct topk_dist_group topk_dist_group;
 
 /* Ends a group, collectively, after its plans; NULL is ignored. */

@@ -114,7 +114,7 @@ static void check_device(void) {
 
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 1;
-    jobs_start();
+    jobs_start(groups_open, groups_close);
     check_device();
     for (int block = 0; block < 2; block++) {
         groups_block = block != 0;

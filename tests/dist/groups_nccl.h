@@ -9,6 +9,10 @@
 /* Whether the communicators that are made block. */
 extern bool groups_block;
 
+/* For jobs_start(). */
+void groups_open(void);
+void groups_close(void);
+
 ncclComm_t groups_communicator(int r);
 
 /* By topk_dist_group_abort_nccl(). */

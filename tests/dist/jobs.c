@@ -102,9 +102,12 @@ static void run_alone(topk_order order, results *to) {
 rank *ranks;
 int rank_count;
 static pthread_barrier_t meeting;
+static void (*open_groups)(void), (*close_groups)(void);
 
-void jobs_start(void) {
+void jobs_start(void (*open)(void), void (*close)(void)) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    open_groups = open;
+    close_groups = close;
     options.threads = 1;
     ranks_start();
     if (!CHECK_STATUS(TOPK_OK, topk_context_create(&options, &alone))) {
@@ -138,14 +141,14 @@ void jobs_open(int count, bool one_each) {
         own->out_indices = ranks_memory(r, sizeof own->seen.indices);
         own->numbers = ranks_memory(r, 5 * JOBS_ROWS_MOST * sizeof *own->numbers);
     }
-    groups_open();
+    open_groups();
     for (int r = 0; r < count; r++) {
         CHECK(topk_dist_group_rank(ranks[r].group) == r && topk_dist_group_ranks(ranks[r].group) == count);
     }
 }
 
 void jobs_close(void) {
-    groups_close();
+    close_groups();
     for (int r = 0; r < rank_count; r++) {
         topk_context_destroy(ranks[r].context);
     }

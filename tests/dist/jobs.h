@@ -50,12 +50,9 @@ extern job drawn;
 extern rank *ranks;
 extern int rank_count;
 
-/* A program's own: they make and end the group of each rank, which has all else. */
-void groups_open(void);
-void groups_close(void);
-
-/* Ends the program where there is no device. */
-void jobs_start(void);
+/* Ends the program where there is no device. `open` and `close` make and end the group of each rank, which
+ * has all else. */
+void jobs_start(void (*open)(void), void (*close)(void));
 void jobs_end(void);
 topk_context *jobs_alone(void); /* on the CPU, from start to end */
 void jobs_open(int count, bool one_each);

@@ -14,7 +14,7 @@ static topk_peer_group peers[JOBS_RANKS_MOST];
 static void *buffers[JOBS_RANKS_MOST];
 static uint64_t *flags[JOBS_RANKS_MOST];
 
-void groups_open(void) {
+static void open_groups(void) {
     for (int r = 0; r < rank_count; r++) {
         buffers[r] = ranks_memory(r, topk_peer_buffer_bytes(rank_count, ranks_block_bytes()));
         flags[r] = ranks_memory(r, TOPK_PEER_FLAG_BYTES);
@@ -32,7 +32,7 @@ void groups_open(void) {
     }
 }
 
-void groups_close(void) {
+static void close_groups(void) {
     for (int r = 0; r < rank_count; r++) {
         topk_dist_group_destroy(ranks[r].group);
     }
@@ -131,7 +131,7 @@ static void check_refused(bool one_each) {
 int main(int argc, char **argv) {
     const int problems = argc > 1 ? atoi(argv[1]) : 0;
     const bool one_each = argc > 2 && strcmp(argv[2], "each") == 0;
-    jobs_start();
+    jobs_start(open_groups, close_groups);
     if (!ranks_fit(2, one_each)) {
         return RANKS_EXIT_NONE;
     }

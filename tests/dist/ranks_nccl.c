@@ -115,7 +115,7 @@ static void check_missing(int count, bool one_each, bool in_run) {
 int main(int argc, char **argv) {
     const int problems = argc > 1 ? atoi(argv[1]) : 0;
     const bool one_each = argc > 2 && strcmp(argv[2], "each") == 0;
-    jobs_start();
+    jobs_start(groups_open, groups_close);
     int most = 0;
     for (int i = 2 + one_each; i < argc; i++) {
         const int count = atoi(argv[i]);

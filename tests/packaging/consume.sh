@@ -23,7 +23,11 @@ install)
     test -s "$prefix/share/zsh/site-functions/_topk"
     python3 "$source/tests/tree/links.py" "$prefix/share/doc/topk" 100
     for header in "$source"/include/*.h "$source"/include/*.hpp; do
-        case $header in *topk_dist*) test -e "$build/libtopk_dist.so" || continue ;; esac
+        case $header in
+        *topk_dist_mpi.h) grep -q 'TOPK_DIST_TRANSPORTS.*MPI' "$build/CMakeCache.txt" || continue ;;
+        *topk_dist_nccl.h) grep -q 'TOPK_DIST_TRANSPORTS.*NCCL' "$build/CMakeCache.txt" || continue ;;
+        *topk_dist*) test -e "$build/libtopk_dist.so" || continue ;;
+        esac
         test -s "$prefix/include/${header##*/}"
     done
     ;;

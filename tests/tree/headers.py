@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Each public header compiles alone and twice, as C11 and as C++11, without a warning. One of C++ alone (.hpp)
-does so as C++17 and C++20, with exceptions and without. Headers of MPI (_mpi.h) need mpicc, which knows where MPI's are.
+does so as C++17 and C++20, with exceptions and without. Headers of MPI (_mpi.h) need mpicc, which knows where MPI's are. That of
+NCCL is compiled with the tests' own nccl.h.
 
 usage: headers.py INCLUDE_DIR
 """
@@ -36,6 +37,7 @@ def options_of_mpi():
 def main():
     mpi = options_of_mpi()
     include = pathlib.Path(sys.argv[1])
+    nccl = [f"-isystem{include.resolve().parent}/tests/dist/fake"]
     compilations = [*itertools.product(COMPILERS, headers(include, "*.h")),
                     *itertools.product(COMPILERS_OF_HPP, headers(include, "*.hpp"))]
     failures = tried = 0
@@ -46,7 +48,7 @@ def main():
         if header.endswith("_mpi.h") and mpi is None:
             print(f"skipped: no mpicc here for {header}")
             continue
-        options = [*(mpi if header.endswith("_mpi.h") else []), *options]
+        options = [*(mpi if header.endswith("_mpi.h") else nccl if header.endswith("_nccl.h") else []), *options]
         tried += 1
         source = f"#include <{header}>\n" * 2 + "extern int translation_unit_is_not_empty;\n"
         run = subprocess.run([compiler, *WARNINGS, f"-I{include}", *options], input=source, text=True)

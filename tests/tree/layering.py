@@ -8,7 +8,7 @@
   3. Only a method's own files include its folder: no sibling does, nor anything that methods share.
   4. No files need each other in a circle, nor do folders side by side: circles.py.
   5. CUDA, MPI and NCCL headers, types and functions appear only in their own leaf, and elsewhere only
-     in files named *_cuda.*, *.cu, *.cuh or *_mpi.*.
+     in files named *_cuda.*, *.cu, *.cuh, *_mpi.* or *nccl.*.
 
 usage: layering.py SOURCE_DIR
 """
@@ -139,7 +139,7 @@ def check_foreign_types(root):
         code = COMMENT.sub("", (root / path).read_text())
         where = path.as_posix()
         cuda_home = where.startswith("src/cuda/") or path.suffix in {".cu", ".cuh"} or "_cuda." in path.name
-        dist_home = where.startswith("src/dist/") or "_mpi." in path.name
+        dist_home = where.startswith("src/dist/") or "_mpi." in path.name or "nccl." in path.name
         if CUDA.search(code) and not cuda_home:
             yield f"{path} uses CUDA: {CUDA.search(code).group()}"
         if DISTRIBUTED.search(code) and not dist_home:

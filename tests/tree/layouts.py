@@ -57,7 +57,7 @@ def layouts(folder, compiler):
     lines += [f'printf("{struct} - %zu 0\\n", sizeof({struct}));' for struct in structs]
     with tempfile.TemporaryDirectory() as work:
         headers = "".join(f'#include "{path.name}"\n' for path in folder.glob("*.h")
-                          if not path.name.endswith("_mpi.h"))
+                          if not path.name.endswith(("_mpi.h", "_nccl.h")))
         source, program = pathlib.Path(work, "layouts.c"), pathlib.Path(work, "layouts")
         source.write_text(headers + '#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n'
                           + "\n".join(lines) + "\n}\n")
