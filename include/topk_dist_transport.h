@@ -39,10 +39,14 @@ typedef struct topk_dist_transport {
     const char *(*error)(void *own);
     /* Ends `own` with the group, collectively. NULL: there is nothing to end. */
     void (*close)(void *own);
+    /* What to_all, to_root or to_each do between these two may be enqueued as one, at the latest by end():
+     * calls of one kind, with the same root, none of which needs what another brings. Both, or NULL. */
+    topk_status (*begin)(void *own);
+    topk_status (*end)(void *own, topk_stream stream);
 } topk_dist_transport;
 
 #define TOPK_DIST_TRANSPORT_INIT                                                                             \
-    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Creates a group of `ranks` ranks; the caller is number `rank`. It copies *transport, and passes
  * `own` on to its functions. `context` says where arrays lie: plans of the group are made with it, or with

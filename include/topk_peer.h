@@ -39,7 +39,8 @@ extern "C" {
 enum {
     TOPK_PEER_RANKS_MAX = 128,
     TOPK_PEER_FLAG_BYTES = 1280, /* of each rank's array of flags */
-    TOPK_PEER_ALL = -1           /* in place of a root: all ranks */
+    TOPK_PEER_ALL = -1,          /* in place of a root: all ranks */
+    TOPK_PEER_PARTS_MAX = 4      /* pieces of memory that go together */
 };
 
 /* A group as one of its ranks sees it. Calls read it, and the two lists of addresses, before they return.
@@ -119,6 +120,21 @@ TOPK_API topk_status topk_peer_gather(topk_context *context, const topk_peer_gro
  * block of rank r lies at r * bytes. All else as topk_peer_gather(). */
 TOPK_API topk_status topk_peer_exchange(topk_context *context, const topk_peer_group *group,
                                         const void *blocks, size_t bytes, void *received, topk_stream stream);
+
+/* Several pieces of memory that go together, such as the values and the indices of a list: */
+typedef struct topk_peer_part {
+    const void *block; /* or `blocks` of an exchange: what this rank has */
+    size_t bytes;      /* of a block, the same on all ranks; may be 0 */
+    void *blocks;      /* or `received`: where it goes */
+} topk_peer_part;
+
+/* As topk_peer_gather() and topk_peer_exchange() of each part, and in one run if the buffers have room for a
+ * block of each part at once, every one rounded up to a multiple of 16. OUT_OF_RANGE for `count` not in 0 to
+ * TOPK_PEER_PARTS_MAX. */
+TOPK_API topk_status topk_peer_gather_parts(topk_context *context, const topk_peer_group *group, int root,
+                                            const topk_peer_part *parts, int count, topk_stream stream);
+TOPK_API topk_status topk_peer_exchange_parts(topk_context *context, const topk_peer_group *group,
+                                              const topk_peer_part *parts, int count, topk_stream stream);
 
 /* Each of `count` numbers becomes the sum of all ranks' numbers, added in the order of ranks modulo 2^64; or
  * the greatest of them. `count` is the same on all ranks, 0 is no run. OUT_OF_RANGE for a negative count; all

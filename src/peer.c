@@ -98,17 +98,33 @@ topk_status topk_peer_status(topk_context *context, const topk_peer_group *group
     return status != TOPK_OK ? status : context->backend->peering->status(context, &g, report, stream);
 }
 
-/* All blocks have a size, and each run moves something. */
+/* Each run moves something. */
 static topk_status check_room(const struct peer_run *run) {
     const topk_peer_group *g = &run->group;
-    if (run->bytes > PTRDIFF_MAX / (size_t)g->ranks) {
-        return topk_fail(TOPK_ERROR_OVERFLOW, "the blocks of all ranks exceed 2^63 bytes");
+    for (int p = 0; p < run->count; p++) {
+        if (run->parts[p].bytes > PTRDIFF_MAX / (size_t)g->ranks) {
+            return topk_fail(TOPK_ERROR_OVERFLOW, "the blocks of all ranks exceed 2^63 bytes");
+        }
     }
     return peer_piece_bytes(g) > 0
                ? TOPK_OK
                : topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL,
                            "group->buffer_bytes is %zu, %d ranks need buffers of at least %zu bytes",
                            g->buffer_bytes, g->ranks, topk_peer_buffer_bytes(g->ranks, 1));
+}
+
+static void list_part(const struct peer_run *run, const struct peer_part *part, struct buffer_list *buffers) {
+    const bool gets = run->root == TOPK_PEER_ALL || run->root == run->group.rank;
+    const size_t all = part->bytes * (size_t)run->group.ranks;
+    if (run->result != PEER_COPIES) {
+        buffer_list_add(buffers,
+                        (struct buffer){"numbers", part->out, part->bytes, sizeof(int64_t), true, true});
+        return;
+    }
+    buffer_list_add(buffers, (struct buffer){run->has_own_blocks ? "blocks" : "block", part->block,
+                                             run->has_own_blocks ? all : part->bytes, 1, true, false});
+    buffer_list_add(buffers, (struct buffer){run->has_own_blocks ? "received" : "blocks", part->out,
+                                             gets ? all : 0, 1, true, true});
 }
 
 /* Validates a run that is filled in but for what it takes from the group; then has it enqueued. */
@@ -123,54 +139,65 @@ static topk_status enqueue(struct peer_run *run, const topk_peer_group *group) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "root is %d, must be 0 to %d, or TOPK_PEER_ALL", run->root,
                          g->ranks - 1);
     }
-    if (run->bytes == 0) {
+    if (run->count == 0) {
         return TOPK_OK;
     }
     if ((status = check_room(run)) != TOPK_OK) {
         return status;
     }
-    const size_t all = run->bytes * (size_t)g->ranks;
-    const bool gets = run->root == TOPK_PEER_ALL || run->root == g->rank;
     buffer_list_add(&buffers, (struct buffer){"group->buffers", g->buffers[g->rank], g->buffer_bytes,
                                               ALIGNMENT, true, true});
-    if (run->result != PEER_COPIES) {
-        buffer_list_add(&buffers,
-                        (struct buffer){"numbers", run->out, run->bytes, sizeof(int64_t), true, true});
-    } else {
-        buffer_list_add(&buffers, (struct buffer){run->stride != 0 ? "blocks" : "block", run->block,
-                                                  run->stride != 0 ? all : run->bytes, 1, true, false});
-        buffer_list_add(&buffers, (struct buffer){run->stride != 0 ? "received" : "blocks", run->out,
-                                                  gets ? all : 0, 1, true, true});
+    for (int p = 0; p < run->count; p++) {
+        list_part(run, &run->parts[p], &buffers);
     }
     status = topk_check_memory(run->context, &buffers);
     return status != TOPK_OK ? status : run->context->backend->peering->run(run);
 }
 
+/* A part without bytes does not count. */
+static topk_status move(topk_context *context, const topk_peer_group *group, int root, bool has_own_blocks,
+                        const topk_peer_part *parts, int count, topk_stream stream) {
+    struct peer_run run = {.context = context,
+                           .result = PEER_COPIES,
+                           .root = root,
+                           .has_own_blocks = has_own_blocks,
+                           .stream = stream};
+    if (count < 0 || count > TOPK_PEER_PARTS_MAX) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "count is %d, must be 0 to %d", count, TOPK_PEER_PARTS_MAX);
+    }
+    if (parts == NULL && count > 0) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "parts is NULL");
+    }
+    for (int p = 0; p < count; p++) {
+        if (parts[p].bytes > 0) {
+            run.parts[run.count++] = (struct peer_part){parts[p].block, parts[p].bytes, parts[p].blocks};
+        }
+    }
+    return enqueue(&run, group);
+}
+
 topk_status topk_peer_gather(topk_context *context, const topk_peer_group *group, int root, const void *block,
                              size_t bytes, void *blocks, topk_stream stream) {
     KEEP_ERRNO;
-    return enqueue(&(struct peer_run){.context = context,
-                                      .result = PEER_COPIES,
-                                      .root = root,
-                                      .block = block,
-                                      .bytes = bytes,
-                                      .out = blocks,
-                                      .stream = stream},
-                   group);
+    return move(context, group, root, false, &(topk_peer_part){block, bytes, blocks}, 1, stream);
 }
 
 topk_status topk_peer_exchange(topk_context *context, const topk_peer_group *group, const void *blocks,
                                size_t bytes, void *received, topk_stream stream) {
     KEEP_ERRNO;
-    return enqueue(&(struct peer_run){.context = context,
-                                      .result = PEER_COPIES,
-                                      .root = TOPK_PEER_ALL,
-                                      .block = blocks,
-                                      .stride = bytes,
-                                      .bytes = bytes,
-                                      .out = received,
-                                      .stream = stream},
-                   group);
+    return move(context, group, TOPK_PEER_ALL, true, &(topk_peer_part){blocks, bytes, received}, 1, stream);
+}
+
+topk_status topk_peer_gather_parts(topk_context *context, const topk_peer_group *group, int root,
+                                   const topk_peer_part *parts, int count, topk_stream stream) {
+    KEEP_ERRNO;
+    return move(context, group, root, false, parts, count, stream);
+}
+
+topk_status topk_peer_exchange_parts(topk_context *context, const topk_peer_group *group,
+                                     const topk_peer_part *parts, int count, topk_stream stream) {
+    KEEP_ERRNO;
+    return move(context, group, TOPK_PEER_ALL, true, parts, count, stream);
 }
 
 static topk_status combine(topk_context *context, const topk_peer_group *group, enum peer_result result,
@@ -186,9 +213,8 @@ static topk_status combine(topk_context *context, const topk_peer_group *group, 
     return enqueue(&(struct peer_run){.context = context,
                                       .result = result,
                                       .root = TOPK_PEER_ALL,
-                                      .block = numbers,
-                                      .bytes = bytes,
-                                      .out = numbers,
+                                      .parts = {{numbers, bytes, numbers}},
+                                      .count = bytes > 0,
                                       .stream = stream},
                    group);
 }

@@ -9,16 +9,22 @@
 /* What becomes of the blocks that arrive. */
 enum peer_result { PEER_COPIES, PEER_SUM, PEER_MOST };
 
+/* What goes together. */
+struct peer_part {
+    const void *block; /* the one for rank 0 */
+    size_t bytes;      /* of a block, at least 1 */
+    void *out;
+};
+
 /* The runs of one call, validated. */
 struct peer_run {
     const topk_context *context;
     topk_peer_group group;
     enum peer_result result;
-    int root;          /* or TOPK_PEER_ALL */
-    const void *block; /* the one for rank 0 */
-    size_t stride;     /* bytes to the one for the next rank; 0: all ranks get the same */
-    size_t bytes;      /* of a block, at least 1 */
-    void *out;
+    int root;            /* or TOPK_PEER_ALL */
+    bool has_own_blocks; /* for each rank, one behind the other; else all ranks get the same */
+    struct peer_part parts[TOPK_PEER_PARTS_MAX];
+    int count; /* of parts, at least 1; numbers are one */
     topk_stream stream;
 };
 
@@ -31,6 +37,11 @@ struct peering {
 /* A buffer has two halves. Each run uses one of them, by turns. */
 static inline size_t peer_half_bytes(const topk_peer_group *group) {
     return group->buffer_bytes / 2 & ~(size_t)15;
+}
+
+/* Where the next block of a slot begins. */
+static inline size_t peer_round_up(size_t bytes) {
+    return (bytes + 15) & ~(size_t)15;
 }
 
 /* The bytes of a block that one run has room for: longer blocks go in several runs. */

@@ -149,6 +149,10 @@ static topk_status check(const topk_dist_transport *transport, const topk_contex
     if (own->sum == NULL || own->to_all == NULL || own->to_root == NULL || own->to_each == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "transport lacks a function");
     }
+    if ((own->begin == NULL) != (own->end == NULL)) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER,
+                              "transport has begin without end, or end without begin");
+    }
     if (context == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }

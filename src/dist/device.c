@@ -90,10 +90,12 @@ static topk_status send(const struct run *r, const void *list, void *got, size_t
 }
 
 static topk_status send_lists(const struct run *r) {
-    const topk_status status = send(r, r->b.values, r->b.got_values, topk_type_size(r->plan->problem.type));
-    return status == TOPK_OK
-               ? send(r, r->b.indices, r->b.got_indices, topk_dist_integer_bytes(r->plan->problem.index_type))
-               : status;
+    const size_t index_bytes = topk_dist_integer_bytes(r->plan->problem.index_type);
+    topk_status status = topk_dist_move_begin(r);
+    status = status == TOPK_OK ? send(r, r->b.values, r->b.got_values, topk_type_size(r->plan->problem.type))
+                               : status;
+    status = status == TOPK_OK ? send(r, r->b.indices, r->b.got_indices, index_bytes) : status;
+    return status == TOPK_OK ? topk_dist_move_end(r) : status;
 }
 
 /* `marks`: of each candidate a byte, whose copies go to output->payload; or NULL. */

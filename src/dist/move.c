@@ -61,6 +61,20 @@ static topk_status landed(const struct run *r, topk_status status, void *blocks,
     return status == TOPK_OK && !is_direct(r) ? copied(r, blocks, landing(r, sent, blocks), bytes) : status;
 }
 
+topk_status topk_dist_move_begin(const struct run *r) {
+    topk_dist_group *const group = r->plan->group;
+    return group->on_stream != NULL && group->on_stream->begin != NULL && !group->broken
+               ? topk_dist_on_stream(group, group->on_stream->begin(group->own))
+               : TOPK_OK;
+}
+
+topk_status topk_dist_move_end(const struct run *r) {
+    topk_dist_group *const group = r->plan->group;
+    return group->on_stream != NULL && group->on_stream->end != NULL && !group->broken
+               ? topk_dist_on_stream(group, group->on_stream->end(group->own, r->stream))
+               : TOPK_OK;
+}
+
 topk_status topk_dist_move_to_all(const struct run *r, const void *block, size_t bytes, void *blocks) {
     topk_dist_group *const group = r->plan->group;
     const void *seen;

@@ -10,6 +10,10 @@
  * the caller has said that it takes pointers of the device (options.device_pointers). Nothing to move is no
  * call. */
 topk_status topk_dist_move_sum(const struct run *r, int64_t *numbers, int64_t count);
+/* What moves between these two may be enqueued as one: no move needs what another brings. */
+topk_status topk_dist_move_begin(const struct run *r);
+topk_status topk_dist_move_end(const struct run *r);
+
 topk_status topk_dist_move_to_all(const struct run *r, const void *block, size_t bytes, void *blocks);
 topk_status topk_dist_move_to_root(const struct run *r, int root, const void *block, size_t bytes,
                                    void *blocks);

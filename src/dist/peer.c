@@ -15,7 +15,11 @@ struct peer {
     topk_peer_group group; /* with the lists below */
     topk_context *context;
     topk_peer_report *report, *seen; /* on the device, and on the host */
-    char text[TEXT_BYTES];           /* of the latest failure */
+    /* What is enqueued together: between begin() and end(). */
+    topk_peer_part parts[TOPK_PEER_PARTS_MAX];
+    int count, root;
+    bool is_open, is_exchange;
+    char text[TEXT_BYTES]; /* of the latest failure */
     void *buffers[TOPK_PEER_RANKS_MAX];
     uint64_t *flags[TOPK_PEER_RANKS_MAX];
 };
@@ -33,10 +37,42 @@ static topk_status sum(void *own, int64_t *numbers, int64_t count, topk_stream s
     return ended(p, topk_peer_sum(p->context, &p->group, numbers, count, stream));
 }
 
+static topk_status flush(struct peer *p, topk_stream stream) {
+    const int count = p->count;
+    p->count = 0;
+    return ended(p, p->is_exchange
+                        ? topk_peer_exchange_parts(p->context, &p->group, p->parts, count, stream)
+                        : topk_peer_gather_parts(p->context, &p->group, p->root, p->parts, count, stream));
+}
+
+static topk_status move(struct peer *p, bool is_exchange, int root, topk_peer_part part, topk_stream stream) {
+    topk_status status = TOPK_OK;
+    if (p->count == TOPK_PEER_PARTS_MAX ||
+        (p->count > 0 && (p->is_exchange != is_exchange || p->root != root))) {
+        status = flush(p, stream);
+    }
+    p->parts[p->count++] = part;
+    p->is_exchange = is_exchange;
+    p->root = root;
+    return status == TOPK_OK && !p->is_open ? flush(p, stream) : status;
+}
+
+static topk_status begin(void *own) {
+    struct peer *const p = own;
+    p->is_open = true;
+    p->count = 0;
+    return TOPK_OK;
+}
+
+static topk_status finish(void *own, topk_stream stream) {
+    struct peer *const p = own;
+    p->is_open = false;
+    return flush(p, stream);
+}
+
 static topk_status to_root(void *own, int root, const void *block, size_t bytes, void *blocks,
                            topk_stream stream) {
-    struct peer *const p = own;
-    return ended(p, topk_peer_gather(p->context, &p->group, root, block, bytes, blocks, stream));
+    return move(own, false, root, (topk_peer_part){block, bytes, blocks}, stream);
 }
 
 static topk_status to_all(void *own, const void *block, size_t bytes, void *blocks, topk_stream stream) {
@@ -44,8 +80,7 @@ static topk_status to_all(void *own, const void *block, size_t bytes, void *bloc
 }
 
 static topk_status to_each(void *own, const void *blocks, size_t bytes, void *received, topk_stream stream) {
-    struct peer *const p = own;
-    return ended(p, topk_peer_exchange(p->context, &p->group, blocks, bytes, received, stream));
+    return move(own, true, TOPK_PEER_ALL, (topk_peer_part){blocks, bytes, received}, stream);
 }
 
 static const char *outcome_text(int32_t outcome) {
@@ -138,6 +173,8 @@ topk_status topk_dist_group_create_peer(const topk_peer_group *peer, topk_contex
     transport.check = check;
     transport.error = error;
     transport.close = end;
+    transport.begin = begin;
+    transport.end = finish;
     topk_status status = open_peer(p, peer, stream);
     if (status == TOPK_OK) {
         status = topk_dist_group_create(&transport, p, context, p->group.rank, p->group.ranks, stream, group);

@@ -14,7 +14,7 @@
 enum { ROWS = 3, LENGTH = 50, K = 4 };
 
 static topk_context *context;
-static bool is_cuda;
+static bool is_cuda, groups_calls;
 
 /* The transport. */
 typedef struct alone {
@@ -73,6 +73,15 @@ static void end(void *own) {
     ((alone *)own)->closed++;
 }
 
+static topk_status begin(void *own) {
+    return call(own, own, own, 0);
+}
+
+static topk_status finish(void *own, topk_stream stream) {
+    (void)stream;
+    return call(own, own, own, 0);
+}
+
 static topk_dist_transport whole(void) {
     topk_dist_transport transport = TOPK_DIST_TRANSPORT_INIT;
     transport.sum = sum;
@@ -82,6 +91,8 @@ static topk_dist_transport whole(void) {
     transport.check = check;
     transport.error = error;
     transport.close = end;
+    transport.begin = groups_calls ? begin : NULL;
+    transport.end = groups_calls ? finish : NULL;
     return transport;
 }
 
@@ -117,6 +128,12 @@ static void check_groups(void) {
     expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
     t = whole();
     t.to_each = NULL;
+    expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
+    t = whole();
+    t.begin = begin;
+    expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
+    t = whole();
+    t.end = finish;
     expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
 }
 
@@ -234,6 +251,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     check_groups();
+    check_runs();
+    groups_calls = true;
     check_runs();
     check_contexts();
     topk_context_destroy(context);

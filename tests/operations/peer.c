@@ -103,7 +103,7 @@ static void pause_ms(int64_t ms) {
 
 typedef struct job {
     enum { GATHER, GATHER_ROOT, EXCHANGE, SUM, MOST, JOBS } kind;
-    int root;
+    int root, parts; /* blocks go in so many parts, all in one call */
     size_t bytes;
 } job;
 
@@ -119,10 +119,27 @@ static job draw_job(random_state *random) {
     if (j.kind == GATHER_ROOT) {
         j.root = (int)random_below(random, (uint64_t)f.ranks);
     }
+    j.parts = 1 + (int)random_below(random, TOPK_PEER_PARTS_MAX);
     if (j.kind == SUM || j.kind == MOST) {
         j.bytes = (j.bytes + 7) / 8 * 8;
+        j.parts = 1;
     }
     return j;
+}
+
+/* Where a part begins in a block; some have no bytes. */
+static size_t cut_of(const job *j, int part) {
+    return j->bytes * (size_t)part / (size_t)j->parts;
+}
+
+/* Where byte i of the block of or for that rank lies: each part has the blocks of all ranks. */
+static size_t at(const job *j, int rank, size_t i) {
+    int part = 0;
+    while (i >= cut_of(j, part + 1)) {
+        part++;
+    }
+    const size_t begin = cut_of(j, part), bytes = cut_of(j, part + 1) - begin;
+    return (size_t)f.ranks * begin + (size_t)rank * bytes + i - begin;
 }
 
 /* Byte i of what rank `from` has for rank `to`. */
@@ -152,7 +169,7 @@ static void fill_input(const job *j, int run, int rank, unsigned char *in) {
     const int targets = j->kind == EXCHANGE ? f.ranks : 1;
     for (int to = 0; to < targets; to++) {
         for (size_t i = 0; i < j->bytes; i++) {
-            in[(size_t)to * j->bytes + i] = byte_of(run, rank, to, i);
+            in[j->kind == EXCHANGE ? at(j, to, i) : i] = byte_of(run, rank, to, i);
         }
     }
 }
@@ -165,9 +182,27 @@ static size_t output_bytes(const job *j) {
     return (size_t)f.ranks * j->bytes;
 }
 
+static topk_status call_with_parts(const job *j, const topk_peer_group *group, const place *p) {
+    topk_context *const context = f.contexts[group->rank];
+    const topk_stream stream = ranks_stream(group->rank);
+    const bool gets = j->root < 0 || j->root == group->rank;
+    topk_peer_part parts[TOPK_PEER_PARTS_MAX];
+    for (int i = 0; i < j->parts; i++) {
+        const size_t begin = cut_of(j, i), of_all = (size_t)f.ranks * begin;
+        parts[i].block = p->in + (j->kind == EXCHANGE ? of_all : begin);
+        parts[i].bytes = cut_of(j, i + 1) - begin;
+        parts[i].blocks = gets ? p->out + of_all : NULL;
+    }
+    return j->kind == EXCHANGE ? topk_peer_exchange_parts(context, group, parts, j->parts, stream)
+                               : topk_peer_gather_parts(context, group, j->root, parts, j->parts, stream);
+}
+
 static topk_status call(const job *j, const topk_peer_group *group, const place *p) {
     topk_context *const context = f.contexts[group->rank];
     const topk_stream stream = ranks_stream(group->rank);
+    if (j->parts > 1) {
+        return call_with_parts(j, group, p);
+    }
     switch (j->kind) {
     case EXCHANGE:
         return topk_peer_exchange(context, group, p->in, j->bytes, p->out, stream);
@@ -202,7 +237,7 @@ static bool blocks_are_right(const job *j, int run, int rank, const unsigned cha
     for (int from = 0; from < f.ranks; from++) {
         for (size_t i = 0; i < j->bytes; i++) {
             const unsigned char wanted = byte_of(run, from, j->kind == EXCHANGE ? rank : 0, i);
-            if (seen[(size_t)from * j->bytes + i] != (gets ? wanted : FILL)) {
+            if (seen[at(j, from, i)] != (gets ? wanted : FILL)) {
                 return false;
             }
         }
@@ -273,8 +308,8 @@ static void *runs_in_a_row(void *argument) {
             ranks_wait(rank);
             for (int i = 0; i <= b; i++) {
                 if (!CHECK(is_right(&drawn[i], run - b + i, rank, &places[i]))) {
-                    fprintf(stderr, "run %d, rank %d of %d, kind %d, %zu bytes\n", run - b + i, rank, f.ranks,
-                            (int)drawn[i].kind, drawn[i].bytes);
+                    fprintf(stderr, "run %d, rank %d of %d, kind %d, %zu bytes, %d parts\n", run - b + i,
+                            rank, f.ranks, (int)drawn[i].kind, drawn[i].bytes, drawn[i].parts);
                 }
             }
         }
@@ -283,7 +318,19 @@ static void *runs_in_a_row(void *argument) {
     return NULL;
 }
 
-/* Blocks of more than `piece` bytes go in several runs. */
+/* Parts go in one run if there is room for all of them; else one after the other, and blocks of more than
+ * `piece` bytes in several runs. */
+static int64_t runs_of(const job *j, size_t piece) {
+    size_t together = 0;
+    int64_t runs = 0;
+    for (int p = 0; p < j->parts; p++) {
+        const size_t bytes = cut_of(j, p + 1) - cut_of(j, p);
+        together += (bytes + 15) / 16 * 16;
+        runs += (int64_t)((bytes + piece - 1) / piece);
+    }
+    return together <= (piece + 15) / 16 * 16 ? 1 : runs;
+}
+
 static void check_runs(int ranks, bool one_each, int runs, size_t piece) {
     random_state random = {JOBS_SEED};
     int64_t pieces = 0;
@@ -295,7 +342,8 @@ static void check_runs(int ranks, bool one_each, int runs, size_t piece) {
                                       malloc(room_bytes()), malloc(room_bytes())};
     }
     for (int i = 0; i < runs; i++) {
-        pieces += (int64_t)((draw_job(&random).bytes + piece - 1) / piece);
+        const job j = draw_job(&random);
+        pieces += runs_of(&j, piece);
     }
     on_all_ranks(runs_in_a_row);
     for (int r = 0; r < ranks; r++) {
@@ -590,6 +638,15 @@ static void check_refusals(void) {
     CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_peer_exchange(c, &g, memory, 4, memory + 7, s));
     CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_peer_exchange(c, &g, f.buffers[0], 4, memory, s));
     CHECK_STATUS(TOPK_OK, topk_peer_exchange(c, &g, NULL, 0, NULL, s)); /* is no run */
+    topk_peer_part parts[2] = {{memory, 4, memory + 100}, {memory + 8, 4, memory + 107}};
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_peer_gather_parts(c, &g, 0, parts, 2, s));
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_peer_exchange_parts(c, &g, parts, 2, s));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_peer_gather_parts(c, &g, 0, NULL, 1, s));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_peer_gather_parts(c, &g, 0, parts, -1, s));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_peer_exchange_parts(c, &g, parts, TOPK_PEER_PARTS_MAX + 1, s));
+    CHECK_STATUS(TOPK_OK, topk_peer_gather_parts(c, &g, 0, NULL, 0, s)); /* is no run */
+    parts[0].bytes = parts[1].bytes = 0;
+    CHECK_STATUS(TOPK_OK, topk_peer_gather_parts(c, &g, 0, parts, 2, s)); /* nor is this */
     CHECK_STATUS(TOPK_ERROR_MISALIGNED, topk_peer_status(c, &g, (topk_peer_report *)(memory + 1), s));
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_peer_status(c, &g, NULL, s));
     g.rank = 2;

@@ -164,7 +164,8 @@ static bool are_short(const struct launches *l) {
     if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS) {
         return false;
     }
-    const int64_t items = divide_up((int64_t)l->args.candidates, threads);
+    const int64_t chosen = least((int64_t)l->args.candidates, 2 * l->call->plan->problem.k_max);
+    const int64_t items = divide_up(chosen, threads);
     return items * (lists - 1) * steps_of_search(length) <= MERGE_SHORT_STEPS &&
            l->shape->kernels->short_bytes((uint32_t)l->args.candidates) <=
                (uint32_t)device_of(l->call->context)->shared_bytes_max;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Short sorted lists: a block holds all candidates of a row in shared memory, and each thread searches for
- * its own ones in the other lists. What it finds before them, and their places, are their ranks. */
+ * Short sorted lists: a block holds all candidates of a row in shared memory. What is behind the cut
+ * (lists.cuh) is no result. For each other candidate and each list a thread searches how many of the list
+ * come before; with the place in its own list these make its rank. */
 #ifndef TOPK_SRC_CUDA_MERGE_SHORT_CUH
 #define TOPK_SRC_CUDA_MERGE_SHORT_CUH
 
-#include "candidates.cuh"
+#include "lists.cuh"
 
 template <typename Element> struct merge_short_shared {
     simt_shared<key_word_t<Element>> keys; /* of each candidate */
     simt_shared<int64_t> indices;          /* likewise; INT64_MAX: none */
-    simt_shared<uint32_t> sums;            /* of warps */
+    simt_shared<uint32_t> chosen, ranks;   /* candidates that may be results: their numbers, their ranks */
+    simt_shared<uint32_t> sums;            /* of warps: entries, and behind them chosen ones */
 };
 
 template <typename Element>
@@ -17,7 +19,9 @@ TOPK_HOST_DEVICE merge_short_shared<Element> carve_merge_short(simt_arena &arena
     merge_short_shared<Element> s = {};
     s.indices = simt_carve<int64_t>(arena, candidates);
     s.keys = simt_carve<key_word_t<Element>>(arena, candidates);
-    s.sums = simt_carve<uint32_t>(arena, MERGE_SHORT_THREADS / SIMT_WARP);
+    s.chosen = simt_carve<uint32_t>(arena, candidates);
+    s.ranks = simt_carve<uint32_t>(arena, candidates);
+    s.sums = simt_carve<uint32_t>(arena, 2 * (MERGE_SHORT_THREADS / SIMT_WARP));
     return s;
 }
 
@@ -71,45 +75,116 @@ TOPK_DEVICE void hold_short(const struct merge_args &a, const merge_short_shared
         s.sums[simt_warp()] = entries;
 }
 
-/* Candidates of a list before that one. Padding, which is behind them, never is. */
+/* The sum of the warps' numbers. All lanes, after a barrier. */
+TOPK_DEVICE uint32_t sum_of_warps(simt_shared<uint32_t> sums) {
+    return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (uint32_t)sums[simt_lane()] : 0);
+}
+
+/* The last of the entries at such a depth that the lists together have `results` before it; behind all if a
+ * list is not so long. All lanes. */
+template <typename Element>
+TOPK_DEVICE merge_rank<Element> cut_of_short(const struct merge_args &a, const merge_short_shared<Element> &s,
+                                             uint32_t results) {
+    const uint32_t length = (uint32_t)a.rows.length_max, lists = (uint32_t)a.lists;
+    const uint32_t depth = (results + lists - 1) / lists;
+    merge_rank<Element> mine = {(key_word_t<Element>)~(key_word_t<Element>)0, -1}; /* before all */
+    if (simt_lane() < lists && depth > 0 && depth <= length) {
+        const uint32_t slot = simt_lane() * length + depth - 1;
+        mine = {s.keys[slot], s.indices[slot]};
+    }
+    return depth <= length ? last_of_lanes(mine) : merge_rank<Element>{0, INT64_MAX};
+}
+
+/* Candidates of a list, from `first` on, before that one. Padding, which is behind them, never is. */
 template <typename Element>
 TOPK_DEVICE uint32_t count_short(const merge_short_shared<Element> &s, uint32_t first, uint32_t length,
                                  const merge_rank<Element> &candidate) {
-    uint32_t before = 0;
+    const uint32_t all = 1u << (31 - simt_clz(length));
+    uint32_t before = 0, end;
 #pragma unroll 1
-    for (uint32_t step = 1u << (31 - simt_clz(length)); step > 0; step /= 2) {
-        const uint32_t slot = first + before + step - 1;
-        if (before + step <= length &&
-            merge_rank<Element>{s.keys[slot], s.indices[slot]}.is_before(candidate))
+    for (uint32_t step = all; step > 0; step /= 2)
+        if (before + step <= length && s.keys[first + before + step - 1] > candidate.key)
             before += step;
+    if (before == length || s.keys[first + before] != candidate.key)
+        return before;
+    end = length; /* among ties, which ascend by index */
+#pragma unroll 1
+    while (before < end) {
+        const uint32_t middle = (before + end) / 2, slot = first + middle;
+        if (s.keys[slot] == candidate.key && s.indices[slot] < candidate.index)
+            before = middle + 1;
+        else
+            end = middle;
     }
     return before;
+}
+
+/* Chooses what may be a result, one behind the other. Returns how many in all; *mine: where the thread's
+ * begin. A bit of `which` is one of its candidates. All threads; two barriers. */
+template <typename Element>
+TOPK_DEVICE uint32_t choose_short(const merge_short_shared<Element> &s, const short_items<Element> &items,
+                                  uint32_t which, uint32_t *mine) {
+    uint32_t all;
+    simt_shared<uint32_t> sums =
+        simt_shared_part(s.sums, MERGE_SHORT_THREADS / SIMT_WARP, MERGE_SHORT_THREADS / SIMT_WARP);
+    *mine = block_scan(sums, simt_popc(which), &all);
+    uint32_t slot = *mine;
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+        if ((which >> i & 1) != 0) {
+            s.chosen[slot] = i * simt_threads() + simt_thread();
+            s.ranks[slot++] = items.places[i];
+        }
+    simt_block_sync();
+    return all;
+}
+
+/* Adds to the ranks of the chosen ones what other lists have before them. All threads. */
+template <typename Element>
+TOPK_DEVICE void rank_short(const struct merge_args &a, const merge_short_shared<Element> &s,
+                            uint32_t chosen) {
+    const uint32_t length = (uint32_t)a.rows.length_max;
+#pragma unroll 1
+    for (uint32_t pair = simt_thread(); pair < chosen * (uint32_t)a.lists; pair += simt_threads()) {
+        const uint32_t list = pair / chosen, slot = pair - list * chosen, number = s.chosen[slot];
+        if (number - list * length < length)
+            continue; /* its own list */
+        const uint32_t before =
+            count_short<Element>(s, list * length, length, {s.keys[number], s.indices[number]});
+        if (before > 0)
+            simt_atomic_add(&s.ranks[slot], before);
+    }
 }
 
 /* All threads; ends without a barrier. */
 template <typename Element>
 TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short_shared<Element> &s,
                                    int64_t row) {
-    const uint32_t length = (uint32_t)a.rows.length_max;
     const int64_t wanted = wanted_of_row(a.rows, row);
     short_items<Element> items;
     bool is_invalid = false;
+    uint32_t which = 0, slot;
     load_short(a, row, items);
     hold_short(a, s, items);
 #pragma unroll
     for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
         is_invalid |= items.ranks[i].index < MERGE_NONE;
     is_invalid = simt_block_count(is_invalid) > 0;
-    const uint32_t of_lane = simt_lane() < simt_warps() ? (uint32_t)s.sums[simt_lane()] : 0;
-    const uint32_t entries = simt_reduce_add(SIMT_ALL_LANES, of_lane);
+    const uint32_t entries = sum_of_warps(s.sums);
     const uint32_t results = is_invalid ? 0 : wanted < entries ? (uint32_t)wanted : entries;
+    const merge_rank<Element> cut = cut_of_short(a, s, results);
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+        which |= (uint32_t)(items.ranks[i].index >= 0 && items.places[i] < results &&
+                            !cut.is_before(items.ranks[i]))
+                 << i;
+    const uint32_t chosen = choose_short(s, items, which, &slot);
+    rank_short(a, s, chosen);
+    simt_block_sync();
 #pragma unroll
     for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++) {
-        uint32_t rank = items.ranks[i].index < 0 ? results : items.places[i];
-#pragma unroll 1
-        for (uint32_t list = 0; list < (uint32_t)a.lists && rank < results; list++)
-            if (list != items.lists[i])
-                rank += count_short(s, list * length, length, items.ranks[i]);
+        const uint32_t rank = (which >> i & 1) != 0 ? (uint32_t)s.ranks[slot] : results;
+        slot += which >> i & 1;
         if (rank < results)
             write_merged<Element>(a, row * a.rows.k_max + rank, items.elements[i], items.bits[i],
                                   items.ranks[i].index);

@@ -45,16 +45,23 @@ struct peer_control {
     uint32_t ticket; /* blocks that have stored; atomic, 0 between launches */
 };
 
+/* One of the blocks that a rank has for another one, or the piece of it that a run moves. */
+struct peer_args_part {
+    const unsigned char *block;
+    unsigned char *out;
+    uint64_t bytes;
+    uint64_t at;         /* in a slot, a multiple of 16 */
+    uint64_t stride;     /* bytes from the block for a rank to the one for the next */
+    uint64_t out_stride; /* bytes from the block of a rank to the next rank's in `out` */
+};
+
 struct peer_args {
     uint32_t rank, ranks;
     int32_t root;        /* or TOPK_PEER_ALL */
-    bool combines, adds; /* blocks are numbers: the greatest are taken, or the sums */
-    const unsigned char *block;
-    uint64_t stride;                 /* bytes from the block for a rank to the one for the next */
-    uint64_t bytes;                  /* of a block, or of the piece of all blocks that this run moves */
-    uint64_t out_stride;             /* bytes from the block of a rank to the next rank's in `out` */
+    bool combines, adds; /* blocks are numbers, in one part: the greatest are taken, or the sums */
+    uint32_t count;      /* of parts */
+    struct peer_args_part parts[TOPK_PEER_PARTS_MAX];
     uint64_t slot_bytes, half_bytes; /* multiples of 16 */
-    unsigned char *out;
     const uint32_t *abort;
     uint64_t timeout_ns; /* 0: none */
     unsigned char *buffers[TOPK_PEER_RANKS_MAX];

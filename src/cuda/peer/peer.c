@@ -22,11 +22,7 @@ static struct peer_args args_of(const struct peer_run *run) {
                              .root = run->root,
                              .combines = run->result != PEER_COPIES,
                              .adds = run->result == PEER_SUM,
-                             .block = run->block,
-                             .stride = run->stride,
-                             .out_stride = run->bytes,
                              .half_bytes = peer_half_bytes(g),
-                             .out = run->out,
                              .abort = g->abort,
                              .timeout_ns = timeout_ms > UINT64_MAX / ns ? UINT64_MAX : timeout_ms * ns};
     memcpy(args.buffers, g->buffers, (size_t)g->ranks * sizeof *args.buffers);
@@ -52,31 +48,63 @@ static int launch_piece(const struct peer_run *run, const struct peer_args *args
     const struct launch_grid one = grid_of(&call, 1, 1, PEER_THREADS);
     const bool to_all = run->root == TOPK_PEER_ALL, gets = to_all || run->root == run->group.rank;
     const int64_t targets = to_all ? ranks - 1 : !gets;
-    if (args->bytes <= PEER_SMALL_BYTES / (uint64_t)ranks) {
+    if (args->slot_bytes <= PEER_SMALL_BYTES / (uint64_t)ranks) {
         return kernels->launch(PEER_WHOLE, &one, args);
     }
-    struct launch_grid grid = grid_for(run, args->bytes, targets);
+    struct launch_grid grid = grid_for(run, args->slot_bytes, targets);
     int error = kernels->launch(PEER_STORE, &grid, args);
     error = error != 0 ? error : kernels->launch(PEER_WAIT, &one, args);
     if (error == 0 && gets) {
-        grid = grid_for(run, args->bytes, run->result == PEER_COPIES ? ranks : 1);
+        grid = grid_for(run, args->slot_bytes, run->result == PEER_COPIES ? ranks : 1);
         error = kernels->launch(PEER_TAKE, &grid, args);
     }
     return error;
 }
 
-/* As many runs as the buffers make of the blocks. */
+static struct peer_args_part part_of(const struct peer_run *run, const struct peer_part *part) {
+    return (struct peer_args_part){.block = part->block,
+                                   .out = part->out,
+                                   .bytes = part->bytes,
+                                   .stride = run->has_own_blocks ? part->bytes : 0,
+                                   .out_stride = part->bytes};
+}
+
+/* As many runs as the buffers make of the blocks of a part. */
+static int launch_part(const struct peer_run *run, const struct peer_part *part, struct peer_args *args) {
+    const size_t piece = peer_piece_bytes(&run->group);
+    struct peer_args_part *const moved = &args->parts[0];
+    int error = 0;
+    args->count = 1;
+    *moved = part_of(run, part);
+    for (size_t done = 0; done < part->bytes && error == 0; done += moved->bytes) {
+        moved->bytes = part->bytes - done < piece ? part->bytes - done : piece;
+        args->slot_bytes = peer_round_up(moved->bytes);
+        error = launch_piece(run, args);
+        moved->block += moved->bytes;
+        moved->out = moved->out != NULL ? moved->out + moved->bytes : NULL;
+    }
+    return error;
+}
+
+/* All parts in one run, where the buffers have room; else one after the other. */
 static int launch_runs(const void *of) {
     const struct peer_run *run = of;
     const size_t piece = peer_piece_bytes(&run->group);
     struct peer_args args = args_of(run);
+    size_t room = piece;
     int error = 0;
-    for (size_t done = 0; done < run->bytes && error == 0; done += args.bytes) {
-        args.bytes = run->bytes - done < piece ? run->bytes - done : piece;
-        args.slot_bytes = (args.bytes + 15) & ~(uint64_t)15;
-        error = launch_piece(run, &args);
-        args.block += args.bytes;
-        args.out = args.out != NULL ? args.out + args.bytes : NULL;
+    for (int p = 0; p < run->count && run->parts[p].bytes <= room; p++) {
+        args.parts[p] = part_of(run, &run->parts[p]);
+        args.parts[p].at = piece - room;
+        room -= peer_round_up(run->parts[p].bytes);
+        args.count++;
+    }
+    if (args.count == (uint32_t)run->count) {
+        args.slot_bytes = piece - room;
+        return launch_piece(run, &args);
+    }
+    for (int p = 0; p < run->count && error == 0; p++) {
+        error = launch_part(run, &run->parts[p], &args);
     }
     return error;
 }

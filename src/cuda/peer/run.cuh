@@ -32,7 +32,11 @@ TOPK_DEVICE uint32_t peer_target(const struct peer_args &a, uint32_t number) {
 
 TOPK_DEVICE void peer_store_to(const struct peer_args &a, uint64_t run, uint32_t target,
                                struct peer_share share) {
-    peer_copy(peer_slot(a, target, a.rank, run), a.block + target * a.stride, a.bytes, share);
+    unsigned char *slot = peer_slot(a, target, a.rank, run);
+    for (uint32_t i = 0; i < a.count; i++) {
+        const struct peer_args_part &part = a.parts[i];
+        peer_copy(slot + part.at, part.block + target * part.stride, part.bytes, share);
+    }
 }
 
 /* Sets this rank's flag at all others. By all threads of a block, after a barrier behind all that the flag
@@ -85,7 +89,7 @@ TOPK_DEVICE bool peer_wait_for_all(const struct peer_args &a, uint64_t run) {
 TOPK_DEVICE uint64_t peer_combine(const struct peer_args &a, uint64_t run, uint64_t number) {
     uint64_t result = 0;
     for (uint32_t rank = 0; rank < a.ranks; rank++) {
-        const unsigned char *block = rank == a.rank ? a.block : peer_slot(a, a.rank, rank, run);
+        const unsigned char *block = rank == a.rank ? a.parts[0].block : peer_slot(a, a.rank, rank, run);
         const uint64_t next = ((const uint64_t *)block)[number];
         if (a.adds)
             result += next;
@@ -97,22 +101,25 @@ TOPK_DEVICE uint64_t peer_combine(const struct peer_args &a, uint64_t run, uint6
 
 TOPK_DEVICE void peer_take_numbers(const struct peer_args &a, uint64_t run, bool intact,
                                    struct peer_share share) {
-    uint64_t *numbers = (uint64_t *)a.out;
-    for (uint64_t i = share.first; i < a.bytes / sizeof *numbers; i += share.step)
+    uint64_t *numbers = (uint64_t *)a.parts[0].out;
+    for (uint64_t i = share.first; i < a.parts[0].bytes / sizeof *numbers; i += share.step)
         numbers[i] = intact ? peer_combine(a, run, i) : (uint64_t)-2;
 }
 
-/* The block of that rank, or what stands for it. */
+/* The blocks of that rank, or what stands for them. */
 TOPK_DEVICE void peer_take_from(const struct peer_args &a, uint64_t run, bool intact, uint32_t rank,
                                 struct peer_share share) {
-    unsigned char *to = a.out + rank * a.out_stride;
-    if (!intact) {
-        for (uint64_t i = share.first; i < a.bytes; i += share.step)
-            to[i] = 0xfe;
-    } else if (rank == a.rank) {
-        peer_copy(to, a.block + rank * a.stride, a.bytes, share);
-    } else {
-        peer_copy(to, peer_slot(a, a.rank, rank, run), a.bytes, share);
+    for (uint32_t p = 0; p < a.count; p++) {
+        const struct peer_args_part &part = a.parts[p];
+        unsigned char *to = part.out + rank * part.out_stride;
+        if (!intact) {
+            for (uint64_t i = share.first; i < part.bytes; i += share.step)
+                to[i] = 0xfe;
+        } else if (rank == a.rank) {
+            peer_copy(to, part.block + rank * part.stride, part.bytes, share);
+        } else {
+            peer_copy(to, peer_slot(a, a.rank, rank, run) + part.at, part.bytes, share);
+        }
     }
 }
 
