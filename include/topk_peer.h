@@ -13,7 +13,9 @@
  *   topk_peer_group group = TOPK_PEER_GROUP_INIT;
  *   group.rank = rank, group.ranks = 4, group.buffers = buffers, group.flags = flags;
  *   group.buffer_bytes = bytes, group.timeout_ms = 1000;
- *   topk_peer_gather(context, &group, TOPK_PEER_ALL, list, list_bytes, lists, stream);
+ *   topk_peer_part parts[2] = {{own_values, values_bytes, all_values},
+ *                              {own_indices, indices_bytes, all_indices}};
+ *   topk_peer_gather_parts(context, &group, TOPK_PEER_ALL, parts, 2, stream);
  *   topk_merge(context, &problem, &input, &lists_of_ranks, values, indices, ..., stream);
  *
  * A call enqueues a run on the stream and waits for nothing. A call whose blocks are too long for the buffers
