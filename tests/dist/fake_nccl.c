@@ -51,20 +51,21 @@ static _Thread_local struct ncclComm *latest; /* of this thread */
 static _Thread_local int depth;
 static _Thread_local post pairs; /* of the group that is open */
 
+static void must(bool is_right, const char *what) {
+    if (!is_right) {
+        fprintf(stderr, "NCCL is used wrongly: %s\n", what);
+        abort();
+    }
+}
+
 void fake_fail(long at) {
+    must(depth == 0, "a group is still open");
     calls = 0;
     fails_at = at;
 }
 
 long fake_calls(void) {
     return calls;
-}
-
-static void must(bool is_right, const char *what) {
-    if (!is_right) {
-        fprintf(stderr, "NCCL is used wrongly: %s\n", what);
-        abort();
-    }
 }
 
 /* Whether this call fails. */
