@@ -28,8 +28,11 @@ static void *open_group(void *argument) {
     must(ncclCommInitRankConfig(&communicators[own->number], rank_count, id, own->number, &config),
          "ncclCommInitRankConfig");
     is_aborted[own->number] = false;
-    CHECK_STATUS(TOPK_OK, topk_dist_group_create_nccl(communicators[own->number], own->context,
-                                                      ranks_stream(own->number), &own->group));
+    if (!CHECK_STATUS(TOPK_OK, topk_dist_group_create_nccl(communicators[own->number], own->context,
+                                                           ranks_stream(own->number), &own->group))) {
+        fprintf(stderr, "rank %d: %s\n", own->number, topk_dist_last_error());
+        exit(3);
+    }
     return NULL;
 }
 

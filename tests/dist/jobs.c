@@ -233,6 +233,7 @@ static void *run_problem(void *argument) {
     topk_dist_plan *plan;
     own->properties = (topk_dist_properties)TOPK_DIST_PROPERTIES_INIT;
     if (!CHECK_STATUS(TOPK_OK, create_plan(own, send_part(own), &plan))) {
+        fprintf(stderr, "rank %d: %s\n", own->number, topk_dist_last_error());
         abort(); /* the other ranks would wait */
     }
     CHECK_STATUS(TOPK_OK, topk_dist_plan_query(plan, &own->properties));
