@@ -13,15 +13,8 @@
 
 enum {
 #ifdef TOPK_SHRINK
-    SHARDED_DIGIT_NARROW = 5,
-    SHARDED_DIGIT_WIDE = 5,
     SHARDED_KEPT_LEAST = 24,
 #else
-    /* Bits of a digit of keys of up to 16 bits, and of wider ones. The first digit of a float32 is then sign,
-     * exponent and two bits of the fraction: of numbers that are uniform in [0, 1) the best bin has an
-     * eighth. */
-    SHARDED_DIGIT_NARROW = 8,
-    SHARDED_DIGIT_WIDE = 11,
     SHARDED_KEPT_LEAST = 1024,
 #endif
     /* A state keeps up to a seventh of its shard: that eighth, and some more. */

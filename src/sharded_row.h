@@ -11,6 +11,19 @@
 #define SHARDED_INLINE static inline
 #endif
 
+enum {
+#ifdef TOPK_SHRINK
+    SHARDED_DIGIT_NARROW = 5,
+    SHARDED_DIGIT_WIDE = 5,
+#else
+    /* Bits of a digit of keys of up to 16 bits, and of wider ones. The first digit of a float32 is then sign,
+     * exponent and two bits of the fraction: of numbers that are uniform in [0, 1) the best bin has an
+     * eighth. */
+    SHARDED_DIGIT_NARROW = 8,
+    SHARDED_DIGIT_WIDE = 11,
+#endif
+};
+
 struct sharded_row {
     uint64_t low;             /* of the interval; its lower digits are 0 */
     int64_t k;                /* counted from 1 in all shards; 0: nothing is asked for */

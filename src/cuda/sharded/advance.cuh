@@ -55,6 +55,12 @@ TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const str
     a.states[row] = state;
 }
 
+/* Most counters of many rows are clear, and to read one is not to write it back. */
+TOPK_DEVICE void clear(uint64_t *counter) {
+    if (*counter != 0)
+        *counter = 0;
+}
+
 TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_shared<uint64_t> scratch) {
     const struct bin_run run = bins_of_thread(a);
     uint64_t of_all = 0, of_own = 0, total, own_total;
@@ -88,8 +94,10 @@ TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_sha
             narrow_row(a, row, run, need, before, own_before);
     }
     simt_block_sync();
-    for (uint32_t bin = simt_thread(); bin < a.bins; bin += simt_threads())
-        a.own[row * a.bins + bin] = a.counters[row * a.bins + bin] = 0;
+    for (uint32_t bin = simt_thread(); bin < a.bins; bin += simt_threads()) {
+        clear(&a.own[row * a.bins + bin]);
+        clear(&a.counters[row * a.bins + bin]);
+    }
 }
 
 template <typename Element>

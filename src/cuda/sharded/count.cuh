@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Counting a digit of a row. A block counts its tiles in shared memory, and adds what it has to the counters
- * at the end of the row. Keys that are to be kept take slots of the row's list, a tile at a time. */
+ * at the end of the row. What is to be kept goes through a queue of each warp: queue.cuh. */
 #ifndef TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 #define TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 
-#include "../predicate/source.cuh"
-#include "kernels.h"
+#include "../select/share.cuh"
+#include "narrow.cuh"
+#include "queue.cuh"
 
-struct count_shared {
-    simt_shared<uint32_t> bins;  /* bins x SHARDED_COPIES */
-    simt_shared<uint32_t> sums;  /* of each warp */
-    simt_shared<uint64_t> first; /* slot of a tile's keys */
+template <typename Element> struct count_shared {
+    simt_shared<uint32_t> table;
+    simt_shared<Element> queues; /* of each warp; only where something can be kept */
 };
 
-TOPK_HOST_DEVICE count_shared carve_count(simt_arena &arena, uint32_t bins) {
-    count_shared s;
-    s.first = simt_carve<uint64_t>(arena, 1);
-    s.bins = simt_carve<uint32_t>(arena, bins * SHARDED_COPIES);
-    s.sums = simt_carve<uint32_t>(arena, SIMT_WARP);
+template <typename Element>
+TOPK_HOST_DEVICE count_shared<Element> carve_count(simt_arena &arena, uint32_t bins, bool lists) {
+    const uint32_t warps = SHARDED_THREADS / SIMT_WARP;
+    count_shared<Element> s;
+    s.table = simt_carve<uint32_t>(arena, table_bins<Element>(bins) * table_shape<Element>::LANES);
+    s.queues = simt_carve<Element>(arena, lists ? warps * element_queue<Element>::SIZE : 0);
     return s;
 }
 
@@ -25,117 +26,20 @@ TOPK_DEVICE bool is_begun(const struct sharded_args &a) {
     return a.header->magic == SHARDED_MAGIC && a.header->problem == a.problem;
 }
 
-/* What a block reads, and where it counts. KEPT: elements are keys. */
-template <typename Element, bool FIRST, bool KEPT> struct interval {
-    typedef key_word_t<Element> word;
-    const struct sharded_args &a;
-    const count_shared &s;
-    word low, span;
-    Element *list; /* where keys are kept, and how many have room; NULL: they are not */
-    int64_t room;
-    uint64_t *filled;
-
-    TOPK_MEMBER word key(word bits) const {
-        if (KEPT)
-            return bits;
-        const word code = code_of<Element>(bits, a.rows.map);
-        /* The codes of zero differ in the last bit. */
-        return FIRST && a.shift != 0 ? code : key_of_code<Element>(code, a.rows.map);
-    }
-    TOPK_MEMBER bool holds(word key) const {
-        return FIRST || (word)(key - low) <= span;
-    }
-    TOPK_MEMBER void count(word key) const {
-        const uint32_t bin = (uint32_t)((word)(key - low) >> a.shift) & a.mask;
-        simt_atomic_add(&s.bins[bin * SHARDED_COPIES + simt_lane() % SHARDED_COPIES], 1u);
-    }
-};
-
-/* Takes slots for a tile's keys. All threads. */
-template <typename Interval> TOPK_DEVICE int64_t take_slots(const Interval &in, uint32_t hits) {
-    uint32_t total;
-    simt_block_sync(); /* the slot of the tile before has been read */
-    const uint32_t before = block_scan(in.s.sums, hits, &total);
-    if (simt_thread() == 0)
-        in.s.first[0] = total == 0 ? (uint64_t)0 : simt_atomic_add(in.filled, (uint64_t)total);
-    simt_block_sync();
-    return (int64_t)(uint64_t)in.s.first[0] + before;
-}
-
-/* All threads. */
-template <typename Element, typename Interval, typename Tile>
-TOPK_DEVICE void count_tested(const Interval &in, const Tile &tile) {
-    uint32_t hits = 0;
-#pragma unroll
-    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
-        if (!tile.valid(g))
-            continue;
-#pragma unroll
-        for (uint32_t e = 0; e < Tile::PER; e++) {
-            const key_word_t<Element> key = in.key(tile.bits(g, e));
-            if (in.holds(key) && is_match(tile, g, e)) {
-                in.count(key);
-                hits++;
-            }
-        }
-    }
-    if (in.list == nullptr)
-        return;
-    int64_t slot = take_slots(in, hits);
-#pragma unroll
-    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
-        if (!tile.valid(g))
-            continue;
-#pragma unroll
-        for (uint32_t e = 0; e < Tile::PER; e++) {
-            const key_word_t<Element> key = in.key(tile.bits(g, e));
-            if (in.holds(key) && is_match(tile, g, e)) {
-                if (slot < in.room)
-                    in.list[slot] = (Element)key;
-                slot++;
-            }
-        }
-    }
-}
-
-template <typename Element, typename Interval, typename Tile>
-TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
-    branch_once(tile, [&](const auto &tested) TOPK_LAMBDA { count_tested<Element>(in, tested); });
-}
-
-TOPK_DEVICE void clear_tables(const struct sharded_args &a, const count_shared &s) {
-    for (uint32_t i = simt_thread(); i < a.bins * SHARDED_COPIES; i += simt_threads())
-        s.bins[i] = 0;
-    simt_block_sync();
-}
-
-/* Adds the block's bins to the row's, and clears them. */
-TOPK_DEVICE void add_tables(const struct sharded_args &a, const count_shared &s, int64_t row) {
-    simt_block_sync();
-    for (uint32_t bin = simt_thread(); bin <= a.mask; bin += simt_threads()) {
-        uint64_t sum = 0;
-#pragma unroll
-        for (uint32_t c = 0; c < SHARDED_COPIES; c++)
-            sum += (uint32_t)s.bins[bin * SHARDED_COPIES + c];
-        if (sum != 0) {
-            simt_atomic_add(&a.own[row * a.bins + bin], sum);
-            simt_atomic_add(&a.counters[row * a.bins + bin], sum);
-        }
-    }
-    simt_block_sync();
-    clear_tables(a, s);
-}
-
 /* What was kept, as a source like a row (predicate/source.cuh). */
 template <typename Element> struct kept_source {
+    typedef body_tile<Element> fetched_tile;
     const Element *list;
+    struct {
+        int64_t length;
+    } r;
     TOPK_MEMBER const Element *values(void) const {
         return list;
     }
-    TOPK_MEMBER body_tile<Element> fetch(const struct row_parts &parts, int64_t tile) const {
+    TOPK_MEMBER fetched_tile fetch(const struct row_parts &parts, int64_t tile) const {
         return load_body(list, parts, tile);
     }
-    TOPK_MEMBER const body_tile<Element> &test(const body_tile<Element> &tile) const {
+    TOPK_MEMBER const fetched_tile &test(const fetched_tile &tile) const {
         return tile;
     }
     TOPK_MEMBER edge_tile<Element> head(const struct row_parts &parts) const {
@@ -146,62 +50,118 @@ template <typename Element> struct kept_source {
     }
 };
 
-template <typename Element, typename Interval, typename Source>
-TOPK_DEVICE void count_elements(const Interval &in, const Source &source, int64_t length, int64_t row) {
-    const struct row_parts parts = parts_of(source.values(), length);
-    const int64_t tiles = tiles_of<Element>(parts);
-    int64_t run = 0;
-    if (simt_block() == 0) {
-        count_tile<Element>(in, source.head(parts));
-        count_tile<Element>(in, source.tail(parts));
-    }
-    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks()) {
-        count_tile<Element>(in, source.test(source.fetch(parts, tile)));
-        if (++run == SHARDED_RUN_TILES) {
-            TOPK_REACHED(REACHED_SHARDED_CUDA_RUN);
-            add_tables(in.a, in.s, row);
-            run = 0;
+/* ---- Tiles ---- */
+
+/* Any tile: each element by itself. */
+template <typename Element, typename Interval, typename Tile>
+TOPK_DEVICE void count_singly(const Interval &in, const Tile &of_any_kind) {
+    branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA {
+#pragma unroll
+        for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+            if (!tile.valid(g))
+                continue;
+#pragma unroll
+            for (uint32_t e = 0; e < Tile::PER; e++) {
+                const key_word_t<Element> bits = tile.bits(g, e);
+                if (in.holds(in.uncut(bits)) && is_match(tile, g, e))
+                    in.count(bits);
+            }
         }
+    });
+}
+
+/* Words of narrow elements, where nothing but the interval decides which count. */
+template <typename Element, typename Interval, typename Tile>
+TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
+    count_singly<Element>(in, tile);
+}
+
+template <typename Element, bool FIRST>
+TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, const body_tile<uint8_t> &tile) {
+    count_words(bytes_counter<interval<Element, FIRST, false>>(in), tile);
+}
+
+template <typename Element, bool FIRST>
+TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, const body_tile<uint16_t> &tile) {
+    const halves_counter<interval<Element, FIRST, false>> counter(in);
+    if (counter.is_able())
+        count_words(counter, tile);
+    else
+        count_singly<Element>(in, tile);
+}
+
+/* ---- Rows ---- */
+
+/* Calls work() with the tiles of this block. */
+template <typename Element, bool FIRST, typename Interval, typename Source, typename Work>
+TOPK_DEVICE void count_tiles(const Interval &in, const Source &source, int64_t row, const Work &work) {
+    int64_t run = 0;
+    for_tiles<Element, !FIRST>(
+        source, among_all_blocks(), [] { return false; },
+        [&](const auto &tile) TOPK_LAMBDA {
+            work(tile);
+            if (++run == SHARDED_RUN_TILES) {
+                TOPK_REACHED(REACHED_SHARDED_CUDA_RUN);
+                add_table<Element>(in, row);
+                run = 0;
+            }
+        });
+}
+
+template <typename Element, bool FIRST, typename Interval, typename Source>
+TOPK_DEVICE void count_elements(const Interval &in, const code_list<Element> &list,
+                                const count_shared<Element> &s, const Source &source, int64_t row) {
+    if (!FIRST && table_shape<Element>::LISTS && list.slots != nullptr) {
+        element_queue<Element> queue = element_queue<Element>::of(list, s.queues);
+        count_tiles<Element, FIRST>(in, source, row, [&](const auto &of_any_kind) TOPK_LAMBDA {
+            branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA { queue.take(in, tile); });
+        });
+        queue.finish(in);
+    } else {
+        count_tiles<Element, FIRST>(in, source, row,
+                                    [&](const auto &tile) TOPK_LAMBDA { count_tile<Element>(in, tile); });
     }
-    add_tables(in.a, in.s, row);
+    add_table<Element>(in, row);
 }
 
 /* FIRST: for the first round alone. WHERE: elements that do not meet the call's predicate do not count. */
 template <typename Element, bool FIRST, bool WHERE>
 TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, WHERE> &predicate,
-                           const count_shared &s, int64_t row) {
-    typedef key_word_t<Element> word;
+                           const count_shared<Element> &s, int64_t row) {
     struct sharded_row *state = &a.states[row];
     if (state->own == 0)
         return;
-    Element *list = (Element *)a.kept + row * a.capacity;
-    const word low = (word)state->low,
-               span = (word)(((uint64_t)a.mask << a.shift) | (((uint64_t)1 << a.shift) - 1));
-    const int64_t target = state->target, kept = state->kept;
-    Element *keep = target >= 0 ? list + target : nullptr;
-    uint64_t *filled = (uint64_t *)&state->filled;
-    if (!FIRST && kept > 0 && a.is_later_part)
-        return;
+    Element *of_row = (Element *)a.kept + row * a.capacity;
+    const int64_t target = a.lists ? state->target : -1, kept = state->kept;
+    const code_list<Element> list = {target >= 0 ? of_row + target : nullptr, a.capacity - target,
+                                     a.is_later_part ? 0 : a.capacity - target - state->own,
+                                     (uint64_t *)&state->filled};
     if (!FIRST && kept > 0) {
+        if (a.is_later_part)
+            return;
         TOPK_REACHED(REACHED_SHARDED_CUDA_KEPT);
-        const interval<Element, FIRST, true> in = {a, s, low, span, keep, a.capacity - target, filled};
-        count_elements<Element>(in, kept_source<Element>{list + state->kept_begin}, kept, row);
+        const interval<Element, FIRST, true> in(a, s.table, state->low);
+        count_elements<Element, FIRST>(in, list, s, kept_source<Element>{of_row + state->kept_begin, {kept}},
+                                       row);
     } else {
         if (!a.is_first)
             TOPK_REACHED(REACHED_SHARDED_CUDA_AGAIN);
-        const struct row r = row_at(a.rows, row);
-        const interval<Element, FIRST, false> in = {a, s, low, span, keep, a.capacity - target, filled};
+        struct row r = row_at(a.rows, row);
+        const interval<Element, FIRST, false> in(a, s.table, state->low);
         if (a.is_first && simt_block() == 0 && simt_thread() == 0)
             state->length += r.length;
-        count_elements<Element>(in, source_of(a.rows, r, predicate), predicate.none ? 0 : r.length, row);
+        r.length = predicate.none ? 0 : r.length;
+        count_elements<Element, FIRST>(in, list, s, source_of(a.rows, r, predicate), row);
     }
 }
 
 template <typename Element, bool FIRST, bool WHERE>
-TOPK_KERNEL TOPK_BOUNDS(SHARDED_THREADS, SHARDED_BLOCKS_PER_SM) void sharded_count(struct sharded_args a) {
+TOPK_KERNEL TOPK_BOUNDS(SHARDED_THREADS,
+                        FIRST ? SHARDED_FIRST_BLOCKS_PER_SM
+                              : SHARDED_BLOCKS_PER_SM) void sharded_count(struct sharded_args a) {
     simt_arena arena = simt_shared_arena();
-    const count_shared s = carve_count(arena, a.bins);
-    clear_tables(a, s);
+    const count_shared<Element> s = carve_count<Element>(arena, a.bins, a.lists);
+    clear_table<Element>(a, s.table);
     if (!is_begun(a))
         return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);

@@ -14,7 +14,7 @@ static int launch_count(const struct launch_grid *grid, uint32_t bytes, const st
 
 static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *grid,
                          const struct sharded_args *args) {
-    const uint32_t bytes = shared_bytes_of(carve_count, args->bins);
+    const uint32_t bytes = shared_bytes_of(carve_count<element_t>, args->bins, args->lists);
     switch (kernel) {
     case SHARDED_BEGIN:
         return launch("sharded_begin", grid, 0, sharded_begin<element_t>, args);
@@ -29,10 +29,12 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
 }
 
 static int prepare(void) {
+    typedef table_shape<element_t> shape;
+    const uint32_t bytes = shared_bytes_of(carve_count<element_t>, 1u << shape::DIGIT, shape::LISTS);
     int error = simt_prepare(sharded_begin<element_t>, 0);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, true, false>, 0);
-    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, 0);
-    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, true>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, bytes);
+    error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, true>, bytes);
     error = error != 0 ? error : simt_prepare(sharded_advance<element_t>, 0);
     return error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
 }

@@ -36,7 +36,8 @@ struct sharded_args {
     uint32_t shift, mask; /* of the digit of the round */
     bool is_first;        /* round: all keys are in the interval */
     bool is_later_part;   /* what was kept has been counted */
-    bool keeps;           /* another count follows the next one */
+    bool keeps;           /* of an advance: another count follows the next one */
+    bool lists;           /* of a count: codes may have to be kept */
     uint64_t *counters;
     const uint64_t *sums;
     const int64_t *before;

@@ -73,6 +73,7 @@ static struct sharded_args args_of(const struct work *w, const struct layout *l)
                                  .is_first = w->round == 0,
                                  .is_later_part = w->kernel == SHARDED_COUNT && s->part_number > 0,
                                  .keeps = w->round + 2 < s->rounds,
+                                 .lists = w->round > 0 && w->round + 1 < s->rounds && s->capacity > 0,
                                  .counters = (uint64_t *)w->counters,
                                  .sums = (const uint64_t *)w->sums,
                                  .before = w->before,
@@ -90,7 +91,8 @@ static struct launch_grid grid_for(const struct work *w) {
     const struct sharded *s = w->s;
     const struct call call = {.stream = s->stream};
     const int64_t rows = s->plan.problem.rows,
-                  at_once = SHARDED_BLOCKS_PER_SM * (int64_t)device_of(s->context)->sms;
+                  per_sm = w->round == 0 ? SHARDED_FIRST_BLOCKS_PER_SM : SHARDED_BLOCKS_PER_SM,
+                  at_once = per_sm * (int64_t)device_of(s->context)->sms;
     if (w->kernel == SHARDED_COUNT) {
         const int64_t tiles = divide_up(s->longest, kernels[width_of(&s->plan)]->tile);
         const int64_t of_row = greatest(at_once / least(rows, at_once), 1);

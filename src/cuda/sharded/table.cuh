@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The bins of a block, in shared memory, and which of them an element is counted in.
+ *
+ * What a bin holds becomes what a bin of keys holds when the block adds its bins to the row's. So an element
+ * takes a few instructions only: those of 8 bits are counted as they are; the first round counts uncut codes
+ * (codes.cuh), since cutting keeps the order of codes, and so the order of their digits; no round tells the
+ * codes of zero apart from their key before its bins are added. */
+#ifndef TOPK_SRC_CUDA_SHARDED_TABLE_CUH
+#define TOPK_SRC_CUDA_SHARDED_TABLE_CUH
+
+#include "../predicate/source.cuh"
+#include "kernels.h"
+
+/* A warp's atomic takes as many turns as its lanes have bins in one bank of shared memory: 3.7 of random
+ * ones. To read 32 elements of 16 bits takes as long. Elements of 8 bits are counted in a table of 256 bins x
+ * 32 lanes: each lane has its own counters, in a bank of its own. */
+template <typename Element> struct table_shape {
+    static const uint32_t BITS = 8 * sizeof(Element),
+                          DIGIT = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE;
+    static const bool IS_RAW = BITS == 8, LISTS = BITS > 2 * DIGIT; /* there is a round between two others */
+    static const uint32_t LANES = IS_RAW ? SHARDED_LANES : 1;
+};
+
+/* How many bins a block counts in. */
+template <typename Element> TOPK_HOST_DEVICE uint32_t table_bins(uint32_t bins) {
+    return table_shape<Element>::IS_RAW ? 256 : bins;
+}
+
+/* What is counted: elements, or codes that were KEPT, whose digits above the round's are the k-th key's. */
+template <typename Element, bool FIRST, bool KEPT> struct interval {
+    typedef key_word_t<Element> word;
+    typedef table_shape<Element> shape;
+    static const bool IS_FIRST = FIRST;
+    const struct sharded_args &a;
+    simt_shared<uint32_t> table, mine; /* of the block; from the lane's first counter on */
+    word low, high;
+    word first, last; /* uncut codes: what is cut to an end of all codes is in the interval with it */
+
+    TOPK_MEMBER interval(const struct sharded_args &args, simt_shared<uint32_t> to, uint64_t from)
+        : a(args), table(to), low((word)from) {
+        const uint32_t lane = simt_lane() % shape::LANES;
+        mine = simt_shared_part(table, lane, table_bins<Element>(a.bins) * shape::LANES - lane);
+        high = low + (word)(((uint64_t)a.mask << a.shift) | (((uint64_t)1 << a.shift) - 1));
+        first = !KEPT && low <= (word)a.rows.map.lowest ? 0 : low;
+        last = !KEPT && high >= (word)a.rows.map.highest ? (word)(Element) ~(Element)0 : high;
+    }
+    TOPK_MEMBER word uncut(word bits) const {
+        return KEPT ? bits : uncut_code_of<Element>(bits, a.rows.map);
+    }
+    TOPK_MEMBER bool holds(word uncut) const {
+        return FIRST || (word)(uncut - first) <= (word)(last - first);
+    }
+    TOPK_MEMBER word cut(word uncut) const {
+        return KEPT ? uncut : cut_code<Element>(uncut, a.rows.map);
+    }
+    /* Whether an uncut code is in the interval only if it is a code of it. */
+    TOPK_MEMBER bool needs_no_cut(void) const {
+        return first == low && last == high && low >= (word)a.rows.map.lowest &&
+               high <= (word)a.rows.map.highest;
+    }
+    TOPK_MEMBER uint32_t digit(word code) const {
+        return FIRST ? (uint32_t)(code >> a.shift) : (uint32_t)((word)(code - low) >> a.shift) & a.mask;
+    }
+    /* Counts an element that the interval holds. */
+    TOPK_MEMBER void count(word bits) const {
+        add(shape::IS_RAW ? (uint32_t)bits : digit(FIRST ? uncut(bits) : cut(uncut(bits))));
+    }
+    TOPK_MEMBER void add(uint32_t bin) const {
+        simt_atomic_add(&mine[bin * shape::LANES], 1u);
+    }
+    /* The digit of the keys of what is counted in a bin. */
+    TOPK_MEMBER uint32_t digit_of_keys(uint32_t bin) const {
+        if (shape::IS_RAW)
+            bin = digit(cut(uncut(bin)));
+        else if (FIRST)
+            bin = digit(cut((word)bin << a.shift));
+        return bin | (uint32_t)(a.shift == 0 && (word)(low + bin) == (word)a.rows.map.zeros);
+    }
+};
+
+/* All threads. */
+template <typename Element>
+TOPK_DEVICE void clear_table(const struct sharded_args &a, simt_shared<uint32_t> table) {
+    const uint32_t words = table_bins<Element>(a.bins) * table_shape<Element>::LANES;
+    for (uint32_t i = simt_thread(); i < words; i += simt_threads())
+        table[i] = 0;
+    simt_block_sync();
+}
+
+/* Takes what the block has counted in a bin. */
+template <uint32_t LANES> TOPK_DEVICE uint32_t take_bin(simt_shared<uint32_t> table, uint32_t bin) {
+    uint32_t sum = 0;
+#pragma unroll 8
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint32_t at = bin * LANES + (lane + simt_thread()) % LANES, held = table[at];
+        if (held != 0)
+            table[at] = 0;
+        sum += held;
+    }
+    return sum;
+}
+
+/* Adds the block's bins to the row's, and clears them. All threads. */
+template <typename Element, typename Interval> TOPK_DEVICE void add_table(const Interval &in, int64_t row) {
+    typedef table_shape<Element> shape;
+    const struct sharded_args &a = in.a;
+    const uint32_t bins = shape::IS_RAW ? 256 : a.mask + 1;
+    simt_block_sync();
+    for (uint32_t bin = simt_thread(); bin < bins; bin += simt_threads()) {
+        const uint64_t sum = take_bin<shape::LANES>(in.table, bin);
+        if (sum == 0 || (shape::IS_RAW && !in.holds(in.uncut(bin))))
+            continue;
+        const int64_t at = row * a.bins + in.digit_of_keys(bin);
+        simt_atomic_add(&a.own[at], sum);
+        simt_atomic_add(&a.counters[at], sum);
+    }
+    simt_block_sync();
+}
+
+#endif
