@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Dr. Top-k's exchange before lists meet: the best of all ranks' k-th elements bounds the k-th of the whole.
- * So of its list a rank sends what does not rank behind that bound. */
+ * So of its list a rank sends what does not rank behind that bound, which all ranks tell each other first. */
 #include <string.h>
 
 #include "error.h"
@@ -105,9 +105,12 @@ topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count) {
     }
     status = find_best(r);
     status = topk_dist_agree(p->group, status == TOPK_OK ? count_sent(r) : status);
-    *count = 0;
-    for (int64_t row = 0; row < p->problem.rows && status == TOPK_OK; row++) {
-        *count = r->b.before[row] > *count ? r->b.before[row] : *count;
+    if (status == TOPK_OK) {
+        status = topk_dist_to_all(p->group, r->b.before, rows * sizeof *r->b.before, r->b.sent);
     }
-    return status == TOPK_OK ? topk_dist_most(p->group, count, 1) : status;
+    *count = 0;
+    for (size_t list = 0; list < rows * (size_t)p->group->ranks && status == TOPK_OK; list++) {
+        *count = r->b.sent[list] > *count ? r->b.sent[list] : *count;
+    }
+    return status;
 }

@@ -67,6 +67,26 @@ topk_status topk_dist_to_each(topk_dist_group *group, const void *blocks, size_t
                             : done(group, group->transport->to_each(group, blocks, bytes, received));
 }
 
+topk_status topk_dist_to_all_varied(topk_dist_group *group, const void *block, const int64_t *bytes,
+                                    void *blocks) {
+    return is_broken(group) ? refuse_broken()
+                            : done(group, group->transport->to_all_varied(group, block, bytes, blocks));
+}
+
+topk_status topk_dist_to_root_varied(topk_dist_group *group, int root, const void *block,
+                                     const int64_t *bytes, void *blocks) {
+    return is_broken(group)
+               ? refuse_broken()
+               : done(group, group->transport->to_root_varied(group, root, block, bytes, blocks));
+}
+
+topk_status topk_dist_to_each_varied(topk_dist_group *group, const void *blocks, const int64_t *sent,
+                                     const int64_t *bytes, void *received) {
+    return is_broken(group)
+               ? refuse_broken()
+               : done(group, group->transport->to_each_varied(group, blocks, sent, bytes, received));
+}
+
 topk_status topk_dist_from_root(topk_dist_group *group, int root, void *block, size_t bytes) {
     return is_broken(group) ? refuse_broken()
            : bytes == 0     ? TOPK_OK

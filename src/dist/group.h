@@ -19,6 +19,15 @@ struct transport {
     topk_status (*to_root)(topk_dist_group *group, int root, const void *block, size_t bytes, void *blocks);
     /* Block r of this rank goes to rank r, which gets one of each rank, in the order of ranks. */
     topk_status (*to_each)(topk_dist_group *group, const void *blocks, size_t bytes, void *received);
+    /* The same for blocks of any lengths: bytes[r] of rank r. `blocks` has them one behind the other. All of
+     * one call are at most TOPK_DIST_VARIED_BYTES. NULL: the transport has blocks of one length alone. */
+    topk_status (*to_all_varied)(topk_dist_group *group, const void *block, const int64_t *bytes,
+                                 void *blocks);
+    topk_status (*to_root_varied)(topk_dist_group *group, int root, const void *block, const int64_t *bytes,
+                                  void *blocks);
+    /* sent[r] bytes go to rank r, bytes[r] come from there. */
+    topk_status (*to_each_varied)(topk_dist_group *group, const void *blocks, const int64_t *sent,
+                                  const int64_t *bytes, void *received);
     void (*close)(topk_dist_group *group);
     /* The block of rank `root` goes to all, in place. Block r of its `blocks` goes to `block` on rank r; but
      * the root's own stays where it is, and its `block` is not looked at. NULL without `split`. */
@@ -30,6 +39,12 @@ struct transport {
 };
 
 struct topk_dist_nodes;
+
+#ifdef TOPK_SHRINK
+enum { TOPK_DIST_VARIED_BYTES = 2000 };
+#else
+enum { TOPK_DIST_VARIED_BYTES = 1 << 30 };
+#endif
 
 struct topk_dist_group {
     const struct transport *transport;
@@ -50,6 +65,12 @@ topk_status topk_dist_to_all(topk_dist_group *group, const void *block, size_t b
 topk_status topk_dist_to_root(topk_dist_group *group, int root, const void *block, size_t bytes,
                               void *blocks);
 topk_status topk_dist_to_each(topk_dist_group *group, const void *blocks, size_t bytes, void *received);
+topk_status topk_dist_to_all_varied(topk_dist_group *group, const void *block, const int64_t *bytes,
+                                    void *blocks);
+topk_status topk_dist_to_root_varied(topk_dist_group *group, int root, const void *block,
+                                     const int64_t *bytes, void *blocks);
+topk_status topk_dist_to_each_varied(topk_dist_group *group, const void *blocks, const int64_t *sent,
+                                     const int64_t *bytes, void *received);
 topk_status topk_dist_from_root(topk_dist_group *group, int root, void *block, size_t bytes);
 topk_status topk_dist_deal(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block);
 topk_status topk_dist_split(topk_dist_group *group, int colour, int order, topk_dist_group **part);

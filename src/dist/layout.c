@@ -96,6 +96,8 @@ static void take_exchange(const struct topk_dist_plan *p, struct arena *arena, s
     out->all_kth_at = take(arena, all, index);
     out->best_kth = take(arena, rows, value);
     out->best_kth_at = take(arena, rows, index);
+    out->sent = take(arena, all, sizeof *out->sent);
+    out->blocks = take(arena, p->group->ranks, 2 * sizeof *out->blocks);
     out->pairs = take(arena, rows, 2 * value);
     out->winner = take(arena, rows, sizeof *out->winner);
 }

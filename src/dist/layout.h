@@ -20,6 +20,8 @@ struct buffers {
     void *node_ks, *owned_ks;
     /* exchange_kth: the k-th of each row of the rank's lists, of all ranks, and the best one */
     void *own_kth, *own_kth_at, *all_kth, *all_kth_at, *best_kth, *best_kth_at;
+    int64_t *sent;   /* how many candidates each rank sends of each row, rank after rank */
+    int64_t *blocks; /* of each rank the bytes that go there, and behind these the bytes that come */
     void *pairs;     /* of each row an element of its list, and that best one */
     int32_t *winner; /* of each pair */
     int64_t *k, *better, *equal, *own_better, *own_equal, *own_k, *before; /* of each row */

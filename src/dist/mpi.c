@@ -21,7 +21,12 @@ enum { PIECE_BYTES = 1 << 30, PIECE_NUMBERS = 1 << 27 };
 struct by_mpi {
     topk_dist_group group; /* the first field: a pointer to it is one to this struct */
     MPI_Comm communicator;
+    int lengths[]; /* of a call with varied blocks: counts and begins, sent and received, of each rank */
 };
+
+static struct by_mpi *allocate(int ranks) {
+    return calloc(1, sizeof(struct by_mpi) + 4 * (size_t)ranks * sizeof(int));
+}
 
 static MPI_Comm communicator_of(topk_dist_group *group) {
     return ((struct by_mpi *)group)->communicator;
@@ -146,6 +151,45 @@ static topk_status to_each(topk_dist_group *group, const void *blocks, size_t by
     return in_pieces(group, move_to_each, 0, blocks, bytes, received);
 }
 
+/* MPI's lengths, and where the blocks begin. */
+static void lay_out(const topk_dist_group *group, const int64_t *bytes, int *counts, int *begins) {
+    int begin = 0;
+    for (int rank = 0; rank < group->ranks; rank++) {
+        counts[rank] = (int)bytes[rank];
+        begins[rank] = begin;
+        begin += counts[rank];
+    }
+}
+
+static topk_status to_all_varied(topk_dist_group *group, const void *block, const int64_t *bytes,
+                                 void *blocks) {
+    int *const counts = ((struct by_mpi *)group)->lengths, *const begins = counts + group->ranks;
+    lay_out(group, bytes, counts, begins);
+    return outcome(MPI_Allgatherv(block, counts[group->rank], MPI_BYTE, blocks, counts, begins, MPI_BYTE,
+                                  communicator_of(group)),
+                   "MPI_Allgatherv");
+}
+
+static topk_status to_root_varied(topk_dist_group *group, int root, const void *block, const int64_t *bytes,
+                                  void *blocks) {
+    int *const counts = ((struct by_mpi *)group)->lengths, *const begins = counts + group->ranks;
+    lay_out(group, bytes, counts, begins);
+    return outcome(MPI_Gatherv(block, counts[group->rank], MPI_BYTE, blocks, counts, begins, MPI_BYTE, root,
+                               communicator_of(group)),
+                   "MPI_Gatherv");
+}
+
+static topk_status to_each_varied(topk_dist_group *group, const void *blocks, const int64_t *sent,
+                                  const int64_t *bytes, void *received) {
+    int *const counts = ((struct by_mpi *)group)->lengths, *const begins = counts + group->ranks;
+    int *const got_counts = begins + group->ranks, *const got_begins = got_counts + group->ranks;
+    lay_out(group, sent, counts, begins);
+    lay_out(group, bytes, got_counts, got_begins);
+    return outcome(MPI_Alltoallv(blocks, counts, begins, MPI_BYTE, received, got_counts, got_begins, MPI_BYTE,
+                                 communicator_of(group)),
+                   "MPI_Alltoallv");
+}
+
 static topk_status from_root(topk_dist_group *group, int root, void *block, size_t bytes) {
     return in_pieces(group, move_from_root, root, block, bytes, block);
 }
@@ -171,6 +215,9 @@ static const struct transport by_mpi = {.sum = sum,
                                         .to_all = to_all,
                                         .to_root = to_root,
                                         .to_each = to_each,
+                                        .to_all_varied = to_all_varied,
+                                        .to_root_varied = to_root_varied,
+                                        .to_each_varied = to_each_varied,
                                         .close = end,
                                         .from_root = from_root,
                                         .deal = deal,
@@ -216,7 +263,7 @@ static topk_status find_node(struct by_mpi *own) {
 }
 
 static topk_status split(topk_dist_group *group, int colour, int order, topk_dist_group **part) {
-    struct by_mpi *const own = calloc(1, sizeof *own);
+    struct by_mpi *const own = allocate(group->ranks);
     *part = NULL;
     topk_status status = topk_dist_agree(
         group, own != NULL ? TOPK_OK
@@ -247,7 +294,12 @@ topk_status topk_dist_group_create_mpi(MPI_Comm communicator, topk_dist_group **
     if (status != TOPK_OK) {
         return status;
     }
-    struct by_mpi *const own = calloc(1, sizeof *own), *const used = own != NULL ? own : &spare;
+    int ranks = 0;
+    status = outcome(MPI_Comm_size(communicator, &ranks), "MPI_Comm_size");
+    if (status != TOPK_OK) {
+        return status;
+    }
+    struct by_mpi *const own = allocate(ranks), *const used = own != NULL ? own : &spare;
     status = outcome(MPI_Comm_dup(communicator, &used->communicator), "MPI_Comm_dup");
     if (status != TOPK_OK) {
         free(own);

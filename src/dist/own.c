@@ -83,7 +83,8 @@ void topk_dist_find_own(const struct run *r, int64_t count) {
     for (int64_t row = 0; row < p->problem.rows; row++) {
         const int64_t winners = row * p->winners_max, list = row * p->list_max;
         const int64_t won = results_of(type, r->b.winners, winners, p->winners_max);
-        int64_t low = 0, high = results_of(type, r->b.indices, list, count);
+        const int64_t sent = topk_dist_exchanges(p) ? r->b.before[row] : count;
+        int64_t low = 0, high = results_of(type, r->b.indices, list, sent);
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
             if (is_among(type, r->b.winners, won, winners,

@@ -39,7 +39,8 @@ void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitc
 void topk_dist_pack(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes);
 void topk_dist_spread(void *list, int64_t rows, int64_t pitch, int64_t count, size_t bytes);
 
-/* From the results of all ranks: how many of the first `count` entries of this rank's lists are `winners`. */
+/* From the results of all ranks: how many of the first `count` entries of this rank's lists are `winners`;
+ * with exchange_kth, of those that b.before tells. */
 void topk_dist_find_own(const struct run *r, int64_t count);
 
 /* ---- Steps that communicate ---- */
@@ -53,11 +54,11 @@ topk_status topk_dist_run_count(struct run *r, topk_status status);
 /* All of them, where data are a device's. */
 topk_status topk_dist_run_on_device(const struct run *r, topk_status status);
 
-/* How many candidates of each list must be sent, the same on all ranks. */
+/* Fills b.sent: how many candidates of each list must be sent. *count is the most of all lists. */
 topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);
 
-/* Sends the first `count` candidates of each list, and merges what this rank gets into the outputs. In place
- * these candidates stay where they were; the others are lost. */
+/* Sends the first `count` candidates of each list, or those that b.sent tells, and merges what this rank gets
+ * into the outputs. In place these candidates stay where they were; the others are lost. */
 topk_status topk_dist_deliver(const struct run *r, int64_t count);
 
 /* The same, by nodes. */
