@@ -96,9 +96,10 @@ typedef struct topk_dist_options {
     topk_dist_strategy strategy;
     int root;         /* of ROOT: a rank of the group */
     int exchange_kth; /* gather: 1 has ranks tell each other the k-th elements of their lists first, so that
-                         what ranks behind the best of these is not sent (Dr. Top-k). All send as many as the
-                         rank that needs most: it pays only where input->k is below k_max in all rows.
-                         On a GPU lists are sent whole */
+                         what ranks behind the best of these is not sent (Dr. Top-k). Each rank sends what
+                         can still win: it pays where some ranks have much better elements than others. By
+                         nodes all ranks of a node send as many as the rank that needs most; on a GPU lists
+                         are sent whole */
     int device_pointers; /* of the rank, in plans on a GPU whose group waits (MPI): 1 has the transport take
                             pointers of the device, for an MPI that is CUDA-aware; 0: through the host */
     topk_dist_origin origin; /* of this rank's elements */

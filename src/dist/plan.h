@@ -7,7 +7,8 @@
 #include "topk_sharded.h"
 
 /* A list holds, for each row, the rank's candidates: all of them for gather, for histogram its results alone.
- * All lists have room for the same number of candidates, so that collectives need no lengths. */
+ * All lists have room for the same number of candidates, so that collectives need no lengths; but with
+ * exchange_kth ranks know them. */
 struct topk_dist_plan {
     topk_dist_group *group;
     topk_context *context;
