@@ -21,7 +21,12 @@ static uint32_t short_bytes(uint32_t candidates) {
 }
 
 static int launch_short(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_short", grid, short_bytes((uint32_t)args->candidates), merge_short<element_t>, args);
+    const uint32_t candidates = (uint32_t)args->candidates, bytes = short_bytes(candidates);
+    if (candidates <= grid->threads)
+        return launch("merge_short", grid, bytes, merge_short<element_t, 1>, args);
+    if (candidates <= 2 * grid->threads)
+        return launch("merge_short", grid, bytes, merge_short<element_t, 2>, args);
+    return launch("merge_short", grid, bytes, merge_short<element_t, MERGE_SHORT_ITEMS>, args);
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
@@ -48,7 +53,9 @@ static int launch_select(const struct launch_grid *grid, const struct merge_args
 
 static int prepare(uint32_t shared_bytes_max) {
     int error = simt_prepare(merge_sort<element_t>, shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(merge_short<element_t>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_short<element_t, 1>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_short<element_t, 2>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_short<element_t, MERGE_SHORT_ITEMS>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_rank_lists<element_t>, 0);
     error = error != 0 ? error : simt_prepare(merge_held<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_check<element_t>, 0);

@@ -161,7 +161,8 @@ static int64_t steps_of_search(int64_t length) {
 
 static bool are_short(const struct launches *l) {
     const int64_t lists = l->args.lists, length = l->args.rows.length_max, threads = MERGE_SHORT_THREADS;
-    if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS) {
+    if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS ||
+        l->call->plan->problem.rows > MERGE_SHORT_ROWS) {
         return false;
     }
     const int64_t chosen = least((int64_t)l->args.candidates, 2 * l->call->plan->problem.k_max);

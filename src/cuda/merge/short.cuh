@@ -26,42 +26,41 @@ TOPK_HOST_DEVICE merge_short_shared<Element> carve_merge_short(simt_arena &arena
 }
 
 /* A thread's candidates. */
-template <typename Element> struct short_items {
-    merge_rank<Element> ranks[MERGE_SHORT_ITEMS]; /* index: as it was read */
-    key_word_t<Element> bits[MERGE_SHORT_ITEMS];
-    int64_t elements[MERGE_SHORT_ITEMS];
-    uint32_t lists[MERGE_SHORT_ITEMS], places[MERGE_SHORT_ITEMS];
+template <typename Element, uint32_t ITEMS> struct short_items {
+    merge_rank<Element> ranks[ITEMS]; /* index: as it was read */
+    key_word_t<Element> bits[ITEMS];
+    int64_t elements[ITEMS];
+    uint32_t places[ITEMS]; /* in their lists */
 };
 
-template <typename Element>
-TOPK_DEVICE void load_short(const struct merge_args &a, int64_t row, short_items<Element> &items) {
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void load_short(const struct merge_args &a, int64_t row, short_items<Element, ITEMS> &items) {
     const uint32_t length = (uint32_t)a.rows.length_max;
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++) {
+    for (uint32_t i = 0; i < ITEMS; i++) {
         const uint32_t number = i * simt_threads() + simt_thread(), list = number / length;
-        items.lists[i] = list;
         items.places[i] = number - list * length;
         items.elements[i] = -1;
         if (number < a.candidates && items.places[i] < (uint64_t)length_of_list(a, list, row))
             items.elements[i] = list * a.list_stride + row * a.rows.row_stride + items.places[i];
     }
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++) {
+    for (uint32_t i = 0; i < ITEMS; i++) {
         items.ranks[i].index = items.elements[i] < 0 ? MERGE_NONE : candidate_index(a, items.elements[i]);
         items.bits[i] = items.elements[i] < 0 ? 0 : candidate_bits<Element>(a, items.elements[i]);
     }
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+    for (uint32_t i = 0; i < ITEMS; i++)
         items.ranks[i].key = items.ranks[i].index < 0 ? 0 : key_of<Element>(items.bits[i], a.rows.map);
 }
 
 /* Puts a thread's candidates where all threads find them, and notes how many its warp has. */
-template <typename Element>
+template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void hold_short(const struct merge_args &a, const merge_short_shared<Element> &s,
-                            const short_items<Element> &items) {
+                            const short_items<Element, ITEMS> &items) {
     uint32_t entries = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++) {
+    for (uint32_t i = 0; i < ITEMS; i++) {
         const uint32_t number = i * simt_threads() + simt_thread();
         const int64_t index = items.ranks[i].index;
         entries += index >= 0;
@@ -121,16 +120,16 @@ TOPK_DEVICE uint32_t count_short(const merge_short_shared<Element> &s, uint32_t 
 
 /* Chooses what may be a result, one behind the other. Returns how many in all; *mine: where the thread's
  * begin. A bit of `which` is one of its candidates. All threads; two barriers. */
-template <typename Element>
-TOPK_DEVICE uint32_t choose_short(const merge_short_shared<Element> &s, const short_items<Element> &items,
-                                  uint32_t which, uint32_t *mine) {
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t choose_short(const merge_short_shared<Element> &s,
+                                  const short_items<Element, ITEMS> &items, uint32_t which, uint32_t *mine) {
     uint32_t all;
     simt_shared<uint32_t> sums =
         simt_shared_part(s.sums, MERGE_SHORT_THREADS / SIMT_WARP, MERGE_SHORT_THREADS / SIMT_WARP);
     *mine = block_scan(sums, simt_popc(which), &all);
     uint32_t slot = *mine;
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+    for (uint32_t i = 0; i < ITEMS; i++)
         if ((which >> i & 1) != 0) {
             s.chosen[slot] = i * simt_threads() + simt_thread();
             s.ranks[slot++] = items.places[i];
@@ -157,24 +156,24 @@ TOPK_DEVICE void rank_short(const struct merge_args &a, const merge_short_shared
 }
 
 /* All threads; ends without a barrier. */
-template <typename Element>
+template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short_shared<Element> &s,
                                    int64_t row) {
     const int64_t wanted = wanted_of_row(a.rows, row);
-    short_items<Element> items;
+    short_items<Element, ITEMS> items;
     bool is_invalid = false;
     uint32_t which = 0, slot;
     load_short(a, row, items);
     hold_short(a, s, items);
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+    for (uint32_t i = 0; i < ITEMS; i++)
         is_invalid |= items.ranks[i].index < MERGE_NONE;
     is_invalid = simt_block_count(is_invalid) > 0;
     const uint32_t entries = sum_of_warps(s.sums);
     const uint32_t results = is_invalid ? 0 : wanted < entries ? (uint32_t)wanted : entries;
     const merge_rank<Element> cut = cut_of_short(a, s, results);
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++)
+    for (uint32_t i = 0; i < ITEMS; i++)
         which |= (uint32_t)(items.ranks[i].index >= 0 && items.places[i] < results &&
                             !cut.is_before(items.ranks[i]))
                  << i;
@@ -182,7 +181,7 @@ TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short
     rank_short(a, s, chosen);
     simt_block_sync();
 #pragma unroll
-    for (uint32_t i = 0; i < MERGE_SHORT_ITEMS; i++) {
+    for (uint32_t i = 0; i < ITEMS; i++) {
         const uint32_t rank = (which >> i & 1) != 0 ? (uint32_t)s.ranks[slot] : results;
         slot += which >> i & 1;
         if (rank < results)
@@ -193,7 +192,7 @@ TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short
                         is_invalid ? MERGE_NOT_ALLOWED : MERGE_NONE);
 }
 
-template <typename Element>
+template <typename Element, uint32_t ITEMS>
 TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS, 1) void merge_short(struct merge_args a) {
     simt_arena arena = simt_shared_arena();
     const merge_short_shared<Element> s = carve_merge_short<Element>(arena, (uint32_t)a.candidates);
@@ -205,7 +204,7 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS, 1) void merge_short(struct merge_ar
             TOPK_REACHED(REACHED_MERGE_NEXT_SHORT);
             simt_block_sync();
         }
-        merge_short_lists(a, s, row);
+        merge_short_lists<Element, ITEMS>(a, s, row);
     }
 }
 
