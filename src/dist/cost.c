@@ -48,10 +48,14 @@ static double candidate_bytes(const struct topk_dist_plan *plan) {
     return (double)(topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type));
 }
 
-/* Two collectives for values and indices, of lists of `count` candidates, which are then merged. */
+/* Two collectives for values and indices, of lists of `count` candidates, which are then merged. Ranks of a
+ * node share its way to other nodes; but if the root alone gets lists it has that for itself. */
 static double deliver_us(const struct topk_dist_plan *plan, double count) {
     const double got = (double)plan->group->ranks * (double)plan->block_rows * count;
-    return 2 * collective_us(plan, got * candidate_bytes(plan) / 2) + got * MERGE_US;
+    const double bytes = got * candidate_bytes(plan);
+    const double between = bytes * (1 - (double)plan->node_ranks_max / plan->group->ranks);
+    const int others = plan->options.destination == TOPK_DIST_ROOT ? 0 : plan->node_ranks_max - 1;
+    return 2 * collective_us(plan, bytes / 2) + others * between * BETWEEN.byte_us + got * MERGE_US;
 }
 
 /* One of the steps by nodes: `lists` lists of `slots` candidates come by two collectives, and are merged. */
