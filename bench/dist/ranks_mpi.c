@@ -143,6 +143,7 @@ static bool is_right(struct point *p, bool is_first) {
 }
 
 static bool measure(struct point *p, const char *strategy) {
+    static const char *const strategies[] = {"auto", "gather", "histogram", "nodes"};
     double own = INFINITY, all = INFINITY;
     bool right = true;
     for (int i = 0; i <= asked.repeat && right; i++) {
@@ -153,8 +154,7 @@ static bool measure(struct point *p, const char *strategy) {
     }
     if (topk_dist_group_rank(group) == 0) {
         printf("%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%s", topk_dist_group_ranks(group), asked.threads,
-               asked.rows, p->n, p->k, strategy,
-               p->properties.strategy == TOPK_DIST_GATHER ? "gather" : "histogram");
+               asked.rows, p->n, p->k, strategy, strategies[p->properties.strategy]);
         if (right) {
             printf(",%.1f,%.1f,%.3f,%.1f,%.1f,ok\n", own, all, all / own, 100 * (all - own) / all,
                    p->properties.predicted_us);
