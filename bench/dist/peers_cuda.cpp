@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * topk-bench-peers: how long selecting over peer memory takes (topk_dist_peer.h), beyond the selections that
- * ranks make of their own elements. Ranks share one GPU, or have one each. All ranks run at the same time, in
- * graphs of many runs each; the time is from the first rank's begin to the last one's end, for each run.
- * Each problem is checked: its results are those of topk_select() on the CPU over the whole rows, bit for
- * bit.
+ * topk-bench-peers: how long selecting over peer memory (topk_dist_peer.h) or NCCL takes, beyond the
+ * selections that ranks make of their own elements. Ranks share one GPU, which NCCL does not let them, or
+ * have one each. All ranks run at the same time, in graphs of many runs each; the time is from the first
+ * rank's begin to the last one's end, for each run. Eager runs are enqueued by a thread for each rank, one
+ * behind the other. Each problem is checked: its results are those of topk_select() on the CPU over the whole
+ * rows, bit for bit.
  *
- * usage: topk-bench-peers [shared | each] [RANKS] [RUNS]
+ * usage: topk-bench-peers [shared | each] [RANKS] [RUNS] [peer | nccl]
  *
  * Prints a table of comma-separated values: a line for each problem, device microseconds (medians), the
  * method of a rank's own selection and its launches. */
 #include "gpu/device_cuda.h"
 #include "measure/statistics.h"
 #include "topk_dist_peer.h"
+#ifdef BENCH_HAS_NCCL
+#include "topk_dist_nccl.h"
+#endif
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,11 +39,13 @@ struct shape {
 };
 
 constexpr shape shapes[] = {
-    {1, 1 << 17, 1000, TOPK_DIST_EVERYWHERE}, {1, 1 << 20, 1000, TOPK_DIST_EVERYWHERE},
-    {1, 1 << 24, 1000, TOPK_DIST_EVERYWHERE}, {1, 1 << 26, 1000, TOPK_DIST_EVERYWHERE},
-    {1, 1 << 20, 1000, TOPK_DIST_ROOT},       {1, 1 << 20, 1000, TOPK_DIST_IN_PLACE},
-    {1, 1 << 20, 32, TOPK_DIST_EVERYWHERE},   {64, 1 << 14, 100, TOPK_DIST_EVERYWHERE},
-    {64, 1 << 14, 100, TOPK_DIST_OWNER},      {1, 1 << 24, 100000, TOPK_DIST_EVERYWHERE},
+    {1, 1 << 17, 1000, TOPK_DIST_EVERYWHERE},   {1, 1 << 20, 1000, TOPK_DIST_EVERYWHERE},
+    {1, 1 << 24, 1000, TOPK_DIST_EVERYWHERE},   {1, 1 << 24, 10000, TOPK_DIST_EVERYWHERE},
+    {1, 1 << 28, 1000, TOPK_DIST_EVERYWHERE},   {64, 1 << 17, 2048, TOPK_DIST_OWNER},
+    {64, 1 << 17, 50, TOPK_DIST_EVERYWHERE},    {1, 1 << 20, 1000, TOPK_DIST_ROOT},
+    {1, 1 << 20, 1000, TOPK_DIST_IN_PLACE},     {1, 1 << 20, 32, TOPK_DIST_EVERYWHERE},
+    {64, 1 << 14, 100, TOPK_DIST_EVERYWHERE},   {64, 1 << 14, 100, TOPK_DIST_OWNER},
+    {1, 1 << 24, 100000, TOPK_DIST_EVERYWHERE},
 };
 
 [[noreturn]] void stop(const char *what, const char *why) {
@@ -107,7 +114,7 @@ struct rank {
 
 struct bench {
     int ranks;
-    bool one_each;
+    bool one_each, by_nccl;
     std::vector<rank> all;
     std::vector<owned> buffers, flags;
     void *buffer_list[ranks_most];
@@ -147,6 +154,20 @@ void open(bench *b) {
         require(cudaStreamCreateWithFlags(&own.stream, cudaStreamNonBlocking), "a stream");
         require(cudaEventCreateWithFlags(&own.ended, cudaEventDisableTiming), "an event");
     }
+#ifdef BENCH_HAS_NCCL
+    if (b->by_nccl) {
+        ncclComm_t communicators[ranks_most];
+        if (ncclCommInitAll(communicators, b->ranks, nullptr) != ncclSuccess) {
+            stop("NCCL", "no communicators");
+        }
+        for (int r = 0; r < b->ranks; r++) {
+            rank &own = b->all[static_cast<std::size_t>(r)];
+            require(topk_dist_group_create_nccl(communicators[r], own.context, own.stream, &own.group),
+                    "a group");
+        }
+        return;
+    }
+#endif
     for (int r = 0; r < b->ranks; r++) {
         rank &own = b->all[static_cast<std::size_t>(r)];
         topk_peer_group peer = TOPK_PEER_GROUP_INIT;
@@ -158,9 +179,20 @@ void open(bench *b) {
         peer.timeout_ms = timeout_ms;
         require(topk_dist_group_create_peer(&peer, own.context, own.stream, &own.group), "a group");
     }
-    require(cudaSetDevice(0), "a device");
-    require(cudaEventCreate(&b->begun), "an event");
-    require(cudaEventCreate(&b->done), "an event");
+}
+
+/* work(rank), by a thread for each rank. */
+template <typename Work> void on_ranks(bench *b, Work work) {
+    std::vector<std::thread> threads;
+    for (rank &own : b->all) {
+        threads.emplace_back([&own, &work] {
+            require(cudaSetDevice(own.device), "a device");
+            work(own);
+        });
+    }
+    for (std::thread &each : threads) {
+        each.join();
+    }
 }
 
 /* ---- A problem ---- */
@@ -185,27 +217,17 @@ const char *method_for(const bench *b, rank *own, topk_problem p) {
 }
 
 void make_plans(bench *b, const shape &s) {
-    std::vector<std::thread> threads;
-    for (int r = 0; r < b->ranks; r++) {
-        threads.emplace_back([b, &s, r] {
-            rank &own = b->all[static_cast<std::size_t>(r)];
-            topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
-            topk_problem p = problem_of(s, r);
-            require(cudaSetDevice(own.device), "a device");
-            p.method = method_for(b, &own, p);
-            options.destination = s.destination;
-            require(
-                topk_dist_plan_create(own.group, own.context, TOPK_OPERATION_SELECT, &p, &options, &own.plan),
+    on_ranks(b, [b, &s](rank &own) {
+        topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
+        topk_problem p = problem_of(s, static_cast<int>(&own - b->all.data()));
+        p.method = method_for(b, &own, p);
+        options.destination = s.destination;
+        require(topk_dist_plan_create(own.group, own.context, TOPK_OPERATION_SELECT, &p, &options, &own.plan),
                 "a plan of all ranks");
-            require(topk_dist_plan_query(own.plan, &own.properties), "a query");
-            require(topk_plan_create(own.context, TOPK_OPERATION_SELECT, &p, nullptr, &own.own_plan),
-                    "a plan");
-            require(topk_plan_query(own.own_plan, &own.own_properties), "a query");
-        });
-    }
-    for (std::thread &each : threads) {
-        each.join();
-    }
+        require(topk_dist_plan_query(own.plan, &own.properties), "a query");
+        require(topk_plan_create(own.context, TOPK_OPERATION_SELECT, &p, nullptr, &own.own_plan), "a plan");
+        require(topk_plan_query(own.own_plan, &own.own_properties), "a query");
+    });
 }
 
 void make_memory(bench *b, const shape &s, const std::vector<float> &whole) {
@@ -257,7 +279,6 @@ void run_all(const rank &own, topk_dist_destination destination) {
 template <typename F> cudaGraphExec_t record(const rank &own, F enqueue) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
-    require(cudaSetDevice(own.device), "a device");
     require(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeThreadLocal), "a capture");
     for (int i = 0; i < runs_of_graph; i++) {
         enqueue();
@@ -291,6 +312,21 @@ double time_graphs(const bench *b, const std::vector<cudaGraphExec_t> &graphs) {
     require(cudaStreamSynchronize(first), "a run");
     require(cudaEventElapsedTime(&ms, b->begun, b->done), "a time");
     return 1000.0 * static_cast<double>(ms) / runs_of_graph;
+}
+
+/* Microseconds of a run, if a thread for each rank enqueues them one behind the other. */
+template <typename F> double time_eager(bench *b, F enqueue) {
+    std::vector<double> us(b->all.size());
+    on_ranks(b, [b, &us, &enqueue](rank &own) {
+        const auto begun = std::chrono::steady_clock::now();
+        for (int i = 0; i < runs_of_graph; i++) {
+            enqueue(own);
+        }
+        require(cudaStreamSynchronize(own.stream), "a run");
+        const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begun;
+        us[static_cast<std::size_t>(&own - b->all.data())] = time.count() / runs_of_graph;
+    });
+    return *std::max_element(us.begin(), us.end());
 }
 
 /* ---- Checking ---- */
@@ -366,12 +402,20 @@ bool run(bench *b, const shape &s, int runs) {
     std::generate(whole.begin(), whole.end(), [&] { return static_cast<float>(random() >> 8) * 0x1p-24f; });
     make_plans(b, s);
     make_memory(b, s, whole);
-    std::vector<cudaGraphExec_t> own_graphs, all_graphs;
-    for (const rank &own : b->all) {
-        own_graphs.push_back(record(own, [&own] { run_own(own); }));
-        all_graphs.push_back(record(own, [&own, &s] { run_all(own, s.destination); }));
+    std::vector<cudaGraphExec_t> own_graphs(b->all.size()), all_graphs(b->all.size());
+    std::vector<double> own_us, all_us, more_us, eager_us;
+    const auto enqueue_own = [](const rank &own) { run_own(own); };
+    const auto enqueue_all = [&s](const rank &own) { run_all(own, s.destination); };
+    (void)time_eager(b, enqueue_all); /* NCCL connects ranks when it first needs them */
+    on_ranks(b, [&](rank &own) {
+        const auto r = static_cast<std::size_t>(&own - b->all.data());
+        own_graphs[r] = record(own, [&] { run_own(own); });
+        all_graphs[r] = record(own, [&] { run_all(own, s.destination); });
+    });
+    for (int i = 0; i < runs; i++) {
+        const double own = time_eager(b, enqueue_own);
+        eager_us.push_back(time_eager(b, enqueue_all) - own);
     }
-    std::vector<double> own_us, all_us, more_us;
     for (int i = -2; i < runs; i++) { /* the first ones warm up */
         const double own = time_graphs(b, own_graphs);
         if (i + 1 == runs) {
@@ -388,13 +432,13 @@ bool run(bench *b, const shape &s, int runs) {
         s.destination == TOPK_DIST_IN_PLACE ? TOPK_ORDER_BY_POSITION : TOPK_ORDER_BEST_FIRST;
     const bool right = is_right(b, s, truth(b, s, whole, order));
     const rank &first = b->all[0];
-    std::printf("%d,%d,%lld,%lld,%lld,%s,%s,%lld,%.2f,%.2f,%.2f,%s\n", b->ranks, b->one_each ? b->ranks : 1,
-                static_cast<long long>(s.rows), static_cast<long long>(s.n), static_cast<long long>(s.k),
-                destinations[s.destination], first.own_properties.method,
-                static_cast<long long>(first.own_properties.launches),
-                bench_quartiles_of(own_us.data(), runs).median,
-                bench_quartiles_of(all_us.data(), runs).median,
-                bench_quartiles_of(more_us.data(), runs).median, right ? "ok" : "FAIL");
+    std::printf(
+        "%s,%d,%d,%lld,%lld,%lld,%s,%s,%lld,%.2f,%.2f,%.2f,%.2f,%s\n", b->by_nccl ? "nccl" : "peer", b->ranks,
+        b->one_each ? b->ranks : 1, static_cast<long long>(s.rows), static_cast<long long>(s.n),
+        static_cast<long long>(s.k), destinations[s.destination], first.own_properties.method,
+        static_cast<long long>(first.own_properties.launches), bench_quartiles_of(own_us.data(), runs).median,
+        bench_quartiles_of(all_us.data(), runs).median, bench_quartiles_of(more_us.data(), runs).median,
+        bench_quartiles_of(eager_us.data(), runs).median, right ? "ok" : "FAIL");
     std::fflush(stdout);
     for (std::size_t r = 0; r < b->all.size(); r++) {
         rank &own = b->all[r];
@@ -423,9 +467,17 @@ int main(int argc, char **argv) {
     const int runs = argc > 3 ? std::atoi(argv[3]) : 21;
     int devices = 0;
     bool right = true;
-    if (b.ranks < 1 || b.ranks > ranks_most || runs < 1 || runs > runs_most) {
-        stop("arguments", "[shared | each] [RANKS, 1 to 8] [RUNS, 1 to 1001]");
+    b.by_nccl = argc > 4 && std::strcmp(argv[4], "nccl") == 0;
+    if (b.ranks < 1 || b.ranks > ranks_most || runs < 1 || runs > runs_most || (b.by_nccl && !b.one_each)) {
+        stop("arguments",
+             "[shared | each] [RANKS, 1 to 8] [RUNS, 1 to 1001] [peer | nccl]; nccl with each alone");
     }
+#ifndef BENCH_HAS_NCCL
+    if (b.by_nccl) {
+        std::fprintf(stderr, "topk-bench-peers: built without NCCL\n");
+        return exit_no_device;
+    }
+#endif
     if (topk_backend_status(TOPK_BACKEND_CUDA) != TOPK_OK || cudaGetDeviceCount(&devices) != cudaSuccess ||
         (b.one_each && devices < b.ranks)) {
         std::fprintf(stderr, "topk-bench-peers: there are not as many GPUs\n");
@@ -433,7 +485,11 @@ int main(int argc, char **argv) {
     }
     require(topk_context_create(nullptr, &b.cpu), "a context");
     open(&b);
-    std::printf("ranks,gpus,rows,n,k,destination,method,launches,own_us,all_us,more_us,check\n");
+    require(cudaSetDevice(0), "a device");
+    require(cudaEventCreate(&b.begun), "an event");
+    require(cudaEventCreate(&b.done), "an event");
+    std::printf("transport,ranks,gpus,rows,n,k,destination,method,launches,own_us,all_us,more_us,more_eager_"
+                "us,check\n");
     for (const shape &s : shapes) {
         right = run(&b, s, runs) && right;
     }
