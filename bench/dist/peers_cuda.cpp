@@ -11,12 +11,12 @@
  *
  * Prints a table of comma-separated values: a line for each problem, device microseconds (medians), the
  * method of a rank's own selection and its launches. */
+#ifdef BENCH_HAS_NCCL
+#include "dist/groups_nccl.h"
+#endif
 #include "gpu/device_cuda.h"
 #include "measure/statistics.h"
 #include "topk_dist_peer.h"
-#ifdef BENCH_HAS_NCCL
-#include "topk_dist_nccl.h"
-#endif
 
 #include <algorithm>
 #include <chrono>
@@ -156,14 +156,12 @@ void open(bench *b) {
     }
 #ifdef BENCH_HAS_NCCL
     if (b->by_nccl) {
-        ncclComm_t communicators[ranks_most];
-        if (ncclCommInitAll(communicators, b->ranks, nullptr) != ncclSuccess) {
+        if (!bench_nccl_open(b->ranks)) {
             stop("NCCL", "no communicators");
         }
         for (int r = 0; r < b->ranks; r++) {
             rank &own = b->all[static_cast<std::size_t>(r)];
-            require(topk_dist_group_create_nccl(communicators[r], own.context, own.stream, &own.group),
-                    "a group");
+            require(bench_nccl_group(r, own.context, own.stream, &own.group), "a group");
         }
         return;
     }
