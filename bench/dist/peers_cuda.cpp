@@ -36,16 +36,25 @@ constexpr std::int64_t timeout_ms = 20000;
 struct shape {
     std::int64_t rows, n, k; /* n: elements of a row on each rank */
     topk_dist_destination destination;
+    topk_dist_strategy strategy;
 };
 
 constexpr shape shapes[] = {
-    {1, 1 << 17, 1000, TOPK_DIST_EVERYWHERE},   {1, 1 << 20, 1000, TOPK_DIST_EVERYWHERE},
-    {1, 1 << 24, 1000, TOPK_DIST_EVERYWHERE},   {1, 1 << 24, 10000, TOPK_DIST_EVERYWHERE},
-    {1, 1 << 28, 1000, TOPK_DIST_EVERYWHERE},   {64, 1 << 17, 2048, TOPK_DIST_OWNER},
-    {64, 1 << 17, 50, TOPK_DIST_EVERYWHERE},    {1, 1 << 20, 1000, TOPK_DIST_ROOT},
-    {1, 1 << 20, 1000, TOPK_DIST_IN_PLACE},     {1, 1 << 20, 32, TOPK_DIST_EVERYWHERE},
-    {64, 1 << 14, 100, TOPK_DIST_EVERYWHERE},   {64, 1 << 14, 100, TOPK_DIST_OWNER},
-    {1, 1 << 24, 100000, TOPK_DIST_EVERYWHERE},
+    {1, 1 << 17, 1000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 20, 32, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 20, 1000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 20, 1000, TOPK_DIST_ROOT, TOPK_DIST_AUTO},
+    {1, 1 << 20, 1000, TOPK_DIST_IN_PLACE, TOPK_DIST_GATHER},
+    {1, 1 << 20, 1000, TOPK_DIST_IN_PLACE, TOPK_DIST_HISTOGRAM},
+    {1, 1 << 24, 1000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 24, 10000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 24, 100000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {1, 1 << 24, 1 << 20, TOPK_DIST_IN_PLACE, TOPK_DIST_GATHER},
+    {1, 1 << 24, 1 << 20, TOPK_DIST_IN_PLACE, TOPK_DIST_HISTOGRAM},
+    {1, 1 << 28, 1000, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {64, 1 << 14, 100, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {64, 1 << 17, 50, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
+    {64, 1 << 17, 2048, TOPK_DIST_OWNER, TOPK_DIST_AUTO},
 };
 
 [[noreturn]] void stop(const char *what, const char *why) {
@@ -123,7 +132,7 @@ struct bench {
     cudaEvent_t begun, done;
 };
 
-constexpr std::size_t list_bytes_most = std::size_t(1) << 22;
+constexpr std::size_t list_bytes_most = std::size_t(1) << 24;
 
 void reach(int from, int to) {
     if (from != to) {
@@ -220,6 +229,7 @@ void make_plans(bench *b, const shape &s) {
         topk_problem p = problem_of(s, static_cast<int>(&own - b->all.data()));
         p.method = method_for(b, &own, p);
         options.destination = s.destination;
+        options.strategy = s.strategy;
         require(topk_dist_plan_create(own.group, own.context, TOPK_OPERATION_SELECT, &p, &options, &own.plan),
                 "a plan of all ranks");
         require(topk_dist_plan_query(own.plan, &own.properties), "a query");
@@ -431,9 +441,10 @@ bool run(bench *b, const shape &s, int runs) {
     const bool right = is_right(b, s, truth(b, s, whole, order));
     const rank &first = b->all[0];
     std::printf(
-        "%s,%d,%d,%lld,%lld,%lld,%s,%s,%lld,%.2f,%.2f,%.2f,%.2f,%s\n", b->by_nccl ? "nccl" : "peer", b->ranks,
-        b->one_each ? b->ranks : 1, static_cast<long long>(s.rows), static_cast<long long>(s.n),
-        static_cast<long long>(s.k), destinations[s.destination], first.own_properties.method,
+        "%s,%d,%d,%lld,%lld,%lld,%s,%s,%s,%lld,%.2f,%.2f,%.2f,%.2f,%s\n", b->by_nccl ? "nccl" : "peer",
+        b->ranks, b->one_each ? b->ranks : 1, static_cast<long long>(s.rows), static_cast<long long>(s.n),
+        static_cast<long long>(s.k), destinations[s.destination],
+        first.properties.strategy == TOPK_DIST_GATHER ? "gather" : "histogram", first.own_properties.method,
         static_cast<long long>(first.own_properties.launches), bench_quartiles_of(own_us.data(), runs).median,
         bench_quartiles_of(all_us.data(), runs).median, bench_quartiles_of(more_us.data(), runs).median,
         bench_quartiles_of(eager_us.data(), runs).median, right ? "ok" : "FAIL");
@@ -486,8 +497,9 @@ int main(int argc, char **argv) {
     require(cudaSetDevice(0), "a device");
     require(cudaEventCreate(&b.begun), "an event");
     require(cudaEventCreate(&b.done), "an event");
-    std::printf("transport,ranks,gpus,rows,n,k,destination,method,launches,own_us,all_us,more_us,more_eager_"
-                "us,check\n");
+    std::printf(
+        "transport,ranks,gpus,rows,n,k,destination,strategy,method,launches,own_us,all_us,more_us,more_eager_"
+        "us,check\n");
     for (const shape &s : shapes) {
         right = run(&b, s, runs) && right;
     }
