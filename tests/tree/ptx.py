@@ -23,7 +23,7 @@ COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|r
 DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
-NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|signs|in_register|pick_halves|"
+NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|signs|byte_pair|shared_at|in_register|pick_halves|"
                            r"count_from|min_of_sums?(16)?|unknown_one|from_native|combine_lanes|shared_address|"
                            r"float_(of_bits|max|min|magnitude)|bits_of_float)$")
 

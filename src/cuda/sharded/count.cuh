@@ -17,7 +17,7 @@ template <typename Element>
 TOPK_HOST_DEVICE count_shared<Element> carve_count(simt_arena &arena, uint32_t bins, bool lists) {
     const uint32_t warps = SHARDED_THREADS / SIMT_WARP;
     count_shared<Element> s;
-    s.table = simt_carve<uint32_t>(arena, table_bins<Element>(bins) * table_shape<Element>::LANES);
+    s.table = simt_carve<uint32_t>(arena, table_size_of<Element>(bins).words);
     s.queues = simt_carve<Element>(arena, lists ? warps * element_queue<Element>::SIZE : 0);
     return s;
 }
@@ -61,11 +61,8 @@ TOPK_DEVICE void count_singly(const Interval &in, const Tile &of_any_kind) {
             if (!tile.valid(g))
                 continue;
 #pragma unroll
-            for (uint32_t e = 0; e < Tile::PER; e++) {
-                const key_word_t<Element> bits = tile.bits(g, e);
-                if (in.holds(in.uncut(bits)) && is_match(tile, g, e))
-                    in.count(bits);
-            }
+            for (uint32_t e = 0; e < Tile::PER; e++)
+                in.count_if(is_match(tile, g, e), tile.bits(g, e));
         }
     });
 }

@@ -41,7 +41,7 @@ template <typename Element> struct element_queue {
 #pragma unroll
         for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++) {
             const uint32_t g = i / Tile::PER, e = i % Tile::PER;
-            if (tile.valid(g) && in.holds(in.uncut(tile.bits(g, e))) && is_match(tile, g, e))
+            if (tile.valid(g) && in.holds(tile.bits(g, e)) && is_match(tile, g, e))
                 hits |= 1u << i;
         }
         if (!simt_any(SIMT_ALL_LANES, hits != 0))
@@ -98,8 +98,8 @@ template <typename Element> struct element_queue {
     template <typename Interval> TOPK_MEMBER void write(const Interval &in, uint32_t first, uint32_t count) {
         for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
             const Element bits = elements[first + i];
-            in.count(bits);
-            put(next + i, (Element)in.cut(in.uncut(bits)));
+            in.add(in.digit(bits));
+            put(next + i, (Element)in.code(bits));
         }
         next += count;
         left -= count;

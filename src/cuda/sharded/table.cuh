@@ -21,9 +21,16 @@ template <typename Element> struct table_shape {
     static const uint32_t LANES = IS_RAW ? SHARDED_LANES : 1;
 };
 
-/* How many bins a block counts in. */
-template <typename Element> TOPK_HOST_DEVICE uint32_t table_bins(uint32_t bins) {
-    return table_shape<Element>::IS_RAW ? 256 : bins;
+/* The words of a block's table: bins, and behind them room for what does not count, which spares a branch for
+ * each element. Nobody reads that. */
+struct table_size {
+    uint32_t bins, words;
+};
+
+template <typename Element> TOPK_HOST_DEVICE struct table_size table_size_of(uint32_t digits) {
+    typedef table_shape<Element> shape;
+    const uint32_t bins = shape::IS_RAW ? 256 : digits;
+    return {bins, (shape::BITS == 16 ? 2 * bins : bins + 1) * shape::LANES};
 }
 
 /* What is counted: elements, or codes that were KEPT, whose digits above the round's are the k-th key's. */
@@ -32,48 +39,67 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
     typedef table_shape<Element> shape;
     static const bool IS_FIRST = FIRST;
     const struct sharded_args &a;
-    simt_shared<uint32_t> table, mine; /* of the block; from the lane's first counter on */
+    simt_shared<uint32_t> table;
+    uint32_t lane, none; /* counters of a bin; the bin of what does not count */
     word low, high;
-    word first, last; /* uncut codes: what is cut to an end of all codes is in the interval with it */
+    /* Of uncut codes: what is cut to an end of all codes is in the interval with it. The others are of
+     * distances from the first. */
+    word first, reach, least, most, base;
+    uint64_t turn; /* codes.h, for distances */
 
     TOPK_MEMBER interval(const struct sharded_args &args, simt_shared<uint32_t> to, uint64_t from)
         : a(args), table(to), low((word)from) {
-        const uint32_t lane = simt_lane() % shape::LANES;
-        mine = simt_shared_part(table, lane, table_bins<Element>(a.bins) * shape::LANES - lane);
+        const word lowest = (word)a.rows.map.lowest, highest = (word)a.rows.map.highest;
+        lane = simt_lane() % shape::LANES;
+        none = table_size_of<Element>(a.bins).bins;
         high = low + (word)(((uint64_t)a.mask << a.shift) | (((uint64_t)1 << a.shift) - 1));
-        first = !KEPT && low <= (word)a.rows.map.lowest ? 0 : low;
-        last = !KEPT && high >= (word)a.rows.map.highest ? (word)(Element) ~(Element)0 : high;
+        first = !KEPT && low <= lowest ? 0 : low;
+        reach = (!KEPT && high >= highest ? (word)(Element) ~(Element)0 : high) - first;
+        least = (low > lowest ? low : lowest) - first;
+        most = (high < highest ? high : highest) - first;
+        base = low - first;
+        turn = a.rows.map.turn - first;
     }
-    TOPK_MEMBER word uncut(word bits) const {
-        return KEPT ? bits : uncut_code_of<Element>(bits, a.rows.map);
+    /* How far an element's uncut code is from the first one of the interval. */
+    TOPK_MEMBER word distance(word bits) const {
+        struct code_map map = a.rows.map;
+        map.turn = turn;
+        return KEPT ? bits - first : uncut_code_of<Element>(bits, map);
     }
-    TOPK_MEMBER bool holds(word uncut) const {
-        return FIRST || (word)(uncut - first) <= (word)(last - first);
+    TOPK_MEMBER bool holds(word bits) const {
+        return FIRST || distance(bits) <= reach;
     }
-    TOPK_MEMBER word cut(word uncut) const {
-        return KEPT ? uncut : cut_code<Element>(uncut, a.rows.map);
+    TOPK_MEMBER word code(word bits) const {
+        return KEPT ? bits : code_of<Element>(bits, a.rows.map);
     }
-    /* Whether an uncut code is in the interval only if it is a code of it. */
+    /* Whether the uncut codes of the interval are its codes. */
     TOPK_MEMBER bool needs_no_cut(void) const {
-        return first == low && last == high && low >= (word)a.rows.map.lowest &&
-               high <= (word)a.rows.map.highest;
+        return base == 0 && least == 0 && most == reach;
     }
-    TOPK_MEMBER uint32_t digit(word code) const {
-        return FIRST ? (uint32_t)(code >> a.shift) : (uint32_t)((word)(code - low) >> a.shift) & a.mask;
+    /* Of an element of the interval; of its uncut code in the first round. */
+    TOPK_MEMBER uint32_t digit(word bits) const {
+        word d = distance(bits);
+        if (!FIRST && !KEPT) {
+            d = d > least ? d : least;
+            d = (d < most ? d : most) - base;
+        }
+        return (uint32_t)(d >> a.shift);
     }
-    /* Counts an element that the interval holds. */
-    TOPK_MEMBER void count(word bits) const {
-        add(shape::IS_RAW ? (uint32_t)bits : digit(FIRST ? uncut(bits) : cut(uncut(bits))));
+    /* Counts an element, if the interval holds it and it is wanted. */
+    TOPK_MEMBER void count_if(bool wanted, word bits) const {
+        const bool counts = holds(bits) && wanted;
+        add(counts ? shape::IS_RAW ? (uint32_t)bits : digit(bits) : none);
     }
     TOPK_MEMBER void add(uint32_t bin) const {
-        simt_atomic_add(&mine[bin * shape::LANES], 1u);
+        simt_atomic_add(&table[bin * shape::LANES + lane], 1u);
     }
     /* The digit of the keys of what is counted in a bin. */
     TOPK_MEMBER uint32_t digit_of_keys(uint32_t bin) const {
-        if (shape::IS_RAW)
-            bin = digit(cut(uncut(bin)));
-        else if (FIRST)
-            bin = digit(cut((word)bin << a.shift));
+        if (FIRST || shape::IS_RAW) {
+            const word code = shape::IS_RAW ? code_of<Element>(bin, a.rows.map)
+                                            : cut_code<Element>((word)bin << a.shift, a.rows.map);
+            bin = (uint32_t)((word)(code - low) >> a.shift);
+        }
         return bin | (uint32_t)(a.shift == 0 && (word)(low + bin) == (word)a.rows.map.zeros);
     }
 };
@@ -81,7 +107,7 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
 /* All threads. */
 template <typename Element>
 TOPK_DEVICE void clear_table(const struct sharded_args &a, simt_shared<uint32_t> table) {
-    const uint32_t words = table_bins<Element>(a.bins) * table_shape<Element>::LANES;
+    const uint32_t words = table_size_of<Element>(a.bins).words;
     for (uint32_t i = simt_thread(); i < words; i += simt_threads())
         table[i] = 0;
     simt_block_sync();
@@ -108,7 +134,7 @@ template <typename Element, typename Interval> TOPK_DEVICE void add_table(const 
     simt_block_sync();
     for (uint32_t bin = simt_thread(); bin < bins; bin += simt_threads()) {
         const uint64_t sum = take_bin<shape::LANES>(in.table, bin);
-        if (sum == 0 || (shape::IS_RAW && !in.holds(in.uncut(bin))))
+        if (sum == 0 || (shape::IS_RAW && !in.holds(bin)))
             continue;
         const int64_t at = row * a.bins + in.digit_of_keys(bin);
         simt_atomic_add(&a.own[at], sum);
