@@ -40,7 +40,7 @@ from records import CONDITION, RecordError, evaluate  # noqa: E402
 SPREAD = re.compile(r"spread\((.*)\)")
 NUMBER = re.compile(r"(?<![\w^.,/-])\d+(?:\.\d+)?(?![\w^]|\.\d)")
 UNIT = re.compile(r"\**(?: ?%(?!\s+kept)| (?:us|ms|ns|s|TB/s|GB/s|times|reads|of \d+(?! bit))\b)")
-OTHER = re.compile(r"(=|CUB|CUDA|FlashInfer|RAFT|capability|License|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
+OTHER = re.compile(r"(=|CUB|CUDA|FlashInfer|RAFT|capability|License|Debian|GCC|glibc|Python|numpy|torch|NCCL|CONTRACT\.md) $")  # settings, versions, sections
 JOINED = re.compile(r"\**(?: to |, | and | or )\**$")
 COMMENT = re.compile(r"\s*<!-- figures ?(.*)")
 BEGINNING = re.compile(r"\||[\d. ]+:")  # of an entry
