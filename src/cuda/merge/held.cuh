@@ -12,7 +12,7 @@
 struct merge_held_shared {
     struct merge_rank_shared rank;
     simt_shared<uint64_t> words;   /* a.held of each list: the greater one is before */
-    simt_shared<uint32_t> entries; /* of each list: candidates before the cut */
+    simt_shared<uint32_t> entries; /* of each list: candidates before the cut; more than a.held: not all */
     simt_shared<uint32_t> ranks;   /* of the entries in a round */
 };
 
@@ -46,18 +46,21 @@ TOPK_DEVICE uint64_t word_of(const rank_task<Element> &t, const merge_rank<Eleme
                               : (uint64_t)candidate.key;
 }
 
-/* Puts what of a list is before the cut into shared memory, as far as there is room, and counts it. A warp.
- */
+/* Puts what of a list is before the cut into shared memory, as far as there is room, and counts it: a part of
+ * this, for `parts` warps share the list. What is before the cut lies in front, so a warp ends where it has
+ * found something else. */
 template <typename Element>
-TOPK_DEVICE void hold_list(const rank_task<Element> &t, const struct merge_held_shared &s, uint32_t list) {
+TOPK_DEVICE void hold_list(const rank_task<Element> &t, const struct merge_held_shared &s, uint32_t list,
+                           uint32_t part, uint32_t parts) {
+    const uint32_t piece = MERGE_HELD_ITEMS * SIMT_WARP;
     const merge_rank<Element> cut = {(key_word_t<Element>)t.s.cut[0], (int64_t)(uint64_t)t.s.cut[1]};
     const uint64_t begin = (uint64_t)(int64_t)t.s.begins[list], length = (uint64_t)(int64_t)t.s.lengths[list];
     const uint32_t first_word = list * t.a.held;
-    uint64_t count = 0;
+    uint32_t count = 0;
     bool goes_on = true;
 #pragma unroll 1
-    for (uint64_t first = 0; goes_on && first < length && count <= t.a.held;
-         first += MERGE_HELD_ITEMS * SIMT_WARP) {
+    for (uint64_t first = part * piece; goes_on && first < length && first <= t.a.held;
+         first += parts * piece) {
         merge_rank<Element> candidates[MERGE_HELD_ITEMS];
 #pragma unroll
         for (uint32_t i = 0; i < MERGE_HELD_ITEMS; i++) {
@@ -77,8 +80,8 @@ TOPK_DEVICE void hold_list(const rank_task<Element> &t, const struct merge_held_
             goes_on = held == SIMT_WARP;
         }
     }
-    if (simt_lane() == 0)
-        s.entries[list] = (uint32_t)(count <= t.a.held ? count : t.a.held + 1);
+    if (simt_lane() == 0 && count > 0)
+        simt_atomic_add(&s.entries[list], count);
 }
 
 /* Entries of a list that are before one of another list. */
@@ -163,9 +166,13 @@ TOPK_DEVICE void rank_pieces(const rank_task<Element> &t, const struct merge_hel
 /* Merges the lists, in the block's part. All threads, between barriers. */
 template <typename Element>
 TOPK_DEVICE void merge_held_lists(const rank_task<Element> &t, const struct merge_held_shared &s) {
+    const uint32_t parts = simt_warps() > t.lists ? simt_warps() / t.lists : 1;
+    if (simt_thread() < MERGE_LISTS)
+        s.entries[simt_thread()] = 0;
+    simt_block_sync();
 #pragma unroll 1
-    for (uint32_t list = simt_warp(); list < t.lists; list += simt_warps())
-        hold_list(t, s, list);
+    for (uint32_t unit = simt_warp(); unit < t.lists * parts; unit += simt_warps())
+        hold_list(t, s, unit / parts, unit % parts, parts);
     simt_block_sync();
     const uint32_t entries = simt_lane() < t.lists ? (uint32_t)s.entries[simt_lane()] : 0;
     if (simt_any(SIMT_ALL_LANES, entries > t.a.held)) {
