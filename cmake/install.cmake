@@ -46,7 +46,8 @@ if(MPI IN_LIST TOPK_DIST_TRANSPORTS)
 endif()
 if(NCCL IN_LIST TOPK_DIST_TRANSPORTS AND type STREQUAL STATIC_LIBRARY)
   string(APPEND dist_dependencies "  list(APPEND CMAKE_MODULE_PATH \"\${CMAKE_CURRENT_LIST_DIR}\")\n"
-    "  find_dependency(NCCL 2.14)\n")
+    "  find_dependency(NCCL 2.14)\n"
+    "  list(POP_BACK CMAKE_MODULE_PATH)\n")
   set(dist_libs_private -lnccl)
   install(FILES cmake/FindNCCL.cmake DESTINATION ${package_dir})
 endif()

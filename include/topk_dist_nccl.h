@@ -16,7 +16,8 @@ extern "C" {
  * communicator's. While a plan is made ranks agree by work on `stream`; runs of plans may take other streams,
  * if the caller orders them. Ranks may be threads of one process: each has its own communicator, and a thread
  * that waits for no other rank's. Nothing is sent yet, but a communicator that is still being made is waited
- * for. On failure *group is NULL.
+ * for, for ever if a rank never comes to make it: a caller that has a limit asks ncclCommGetAsyncError() first.
+ * On failure *group is NULL.
  *
  * The communicator stays the caller's, who ends it after the group. From the group's first plan to its end
  * the order of all work with it must be the same on all ranks, as NCCL asks. No call with the group may be
@@ -33,7 +34,7 @@ TOPK_API topk_status topk_dist_group_create_nccl(ncclComm_t communicator, topk_c
 
 /* Ends the group's communicator by ncclCommAbort(): the caller must not use or end it any more. What waits on
  * the GPU for another rank stops, and so does what is enqueued behind it; results of such runs are not to be
- * used. All further calls with the group are DEVICE; it and its plans remain to be destroyed.
+ * used. All further calls that communicate are DEVICE; the group and its plans remain to be destroyed.
  *
  * For any thread, while another one waits in topk_dist_plan_create(), or for the stream of a run: so a rank
  * whose fellow is gone goes on. Only a call into NCCL is waited for, which with a blocking communicator may

@@ -394,11 +394,11 @@ bool is_right(const bench *b, const shape &s, const results &wanted) {
 
 void poison(const bench *b) {
     for (const rank &own : b->all) {
+        require(cudaSetDevice(own.device), "a device");
         for (const device_memory *each :
              {own.values.get(), own.indices.get(), own.own_k.get(), own.before.get()}) {
             require(cudaMemset(each->data, 0x5a, each->bytes), "memory");
         }
-        require(cudaSetDevice(own.device), "a device");
         require(cudaDeviceSynchronize(), "memory");
     }
 }

@@ -59,16 +59,15 @@ static topk_status compare(const struct run *r, const int64_t *at) {
 }
 
 /* By halving, all rows at once: b.before and b.own_k enclose how many entries of a list are sent. Entries
- * that tie with the bound are, whatever their positions. */
+ * that tie with the bound are, whatever their positions; where nothing bounds a row, all but padding. */
 static topk_status count_sent(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     int64_t *const low = r->b.before, *const high = r->b.own_k, *const middle = r->b.k;
     topk_status status = TOPK_OK;
     bool any = true;
     for (int64_t row = 0; row < p->problem.rows; row++) {
-        const bool bounds = topk_dist_read_integer(p->problem.index_type, r->b.best_kth_at, row) >= 0;
         high[row] = p->list_max;
-        low[row] = bounds ? 0 : p->list_max;
+        low[row] = 0;
     }
     while (any && status == TOPK_OK) {
         any = false;
@@ -78,9 +77,11 @@ static topk_status count_sent(const struct run *r) {
         }
         status = any ? compare(r, middle) : TOPK_OK;
         for (int64_t row = 0; row < p->problem.rows && any && status == TOPK_OK; row++) {
-            const bool is_padding = topk_dist_read_integer(p->problem.index_type, r->b.indices,
-                                                           row * p->list_max + middle[row]) < 0;
-            if (low[row] < high[row] && (is_padding || r->b.winner[row] != 0)) {
+            const topk_index_type type = p->problem.index_type;
+            const bool has_bound = topk_dist_read_integer(type, r->b.best_kth_at, row) >= 0;
+            const bool is_padding =
+                topk_dist_read_integer(type, r->b.indices, row * p->list_max + middle[row]) < 0;
+            if (low[row] < high[row] && (is_padding || (has_bound && r->b.winner[row] != 0))) {
                 high[row] = middle[row];
             } else if (low[row] < high[row]) {
                 low[row] = middle[row] + 1;

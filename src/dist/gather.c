@@ -2,6 +2,8 @@
  *
  * Gather: each rank selects its k best, the lists meet, of all ranks at once or by nodes, and are merged.
  * Also the sum of counts, which needs no more. */
+#include <string.h>
+
 #include "error.h"
 #include "run.h"
 #include "topk_merge.h"
@@ -37,14 +39,20 @@ topk_status topk_dist_run_gather(struct run *r, topk_status status) {
     if (status == TOPK_OK && topk_dist_exchanges(p)) {
         status = topk_dist_exchange_kth(r, &count);
     }
-    if (status == TOPK_OK) {
-        status = p->nodes != NULL ? topk_dist_deliver_by_nodes(r, count) : topk_dist_deliver(r, count);
-    }
-    if (status != TOPK_OK || !topk_dist_is_placed(p)) {
+    if (status != TOPK_OK) {
         return status;
     }
-    topk_dist_find_own(r, count);
-    status = topk_dist_number_own(r);
+    status = p->nodes != NULL ? topk_dist_deliver_by_nodes(r, count) : topk_dist_deliver(r, count);
+    if (!topk_dist_is_placed(p) || p->group->broken) {
+        return status;
+    }
+    if (status == TOPK_OK) {
+        topk_dist_find_own(r, count);
+    } else { /* the others wait for numbers all the same */
+        memset(r->b.own_k, 0, (size_t)p->problem.rows * sizeof *r->b.own_k);
+    }
+    const topk_status numbered = topk_dist_number_own(r);
+    status = status == TOPK_OK ? numbered : status;
     return status == TOPK_OK ? place(r) : status;
 }
 

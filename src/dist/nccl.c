@@ -187,10 +187,15 @@ static topk_status ask(struct nccl *n, int *device) {
         return TOPK_ERROR_DEVICE;
     }
     const char *what = "ncclCommCount";
-    ncclResult_t result = ncclCommCount(n->communicator, &n->ranks);
+    int ranks = 0, rank = 0;
+    ncclResult_t result = ncclCommCount(n->communicator, &ranks);
     if (result == ncclSuccess) {
         what = "ncclCommUserRank";
-        result = ncclCommUserRank(n->communicator, &n->rank);
+        result = ncclCommUserRank(n->communicator, &rank);
+    }
+    if (result == ncclSuccess) { /* from now on texts begin with them */
+        n->ranks = ranks;
+        n->rank = rank;
     }
     if (result == ncclSuccess) {
         what = "ncclCommCuDevice";

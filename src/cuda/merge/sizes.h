@@ -33,7 +33,7 @@ enum {
     MERGE_SHORT_THREADS = SIZE(1024, 32),
     MERGE_SHORT_ITEMS = SIZE(4, 2),
     MERGE_SHORT_STEPS = SIZE(224, 12),
-    MERGE_SHORT_ROWS = SIZE(256, 8), /* of more, sorting keeps all multiprocessors busier */
+    MERGE_SHORT_ROWS = SIZE(256, 40), /* of more, sorting keeps all multiprocessors busier */
     MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
     /* Results in a run, which one block sorts, and runs that are merged at once. */
     MERGE_RUN = SIZE(1024, 20),
