@@ -16,8 +16,8 @@ extern "C" {
  * communicator's. While a plan is made ranks agree by work on `stream`; runs of plans may take other streams,
  * if the caller orders them. Ranks may be threads of one process: each has its own communicator, and a thread
  * that waits for no other rank's. Nothing is sent yet, but a communicator that is still being made is waited
- * for, for ever if a rank never comes to make it: a caller that has a limit asks ncclCommGetAsyncError() first.
- * On failure *group is NULL.
+ * for, for ever if a rank never comes to make it: a caller that has a limit asks ncclCommGetAsyncError()
+ * first. On failure *group is NULL.
  *
  * The communicator stays the caller's, who ends it after the group. From the group's first plan to its end
  * the order of all work with it must be the same on all ranks, as NCCL asks. No call with the group may be

@@ -635,6 +635,28 @@ static void check_short_lists(topk_dist_strategy strategy) {
     topk_dist_plan_destroy(plan);
 }
 
+/* No rank has K elements of a row, so nothing bounds what is sent; but padding is not. */
+static void check_padding_stays(void) {
+    enum { FEW = 2 };
+    const int64_t lengths[ROWS] = {rank == 0 ? FEW : 0, rank == 0 ? FEW : 0, rank == 0 ? FEW : 0};
+    arguments a;
+    topk_dist_plan *plan;
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    set_strategy(&a, TOPK_DIST_GATHER);
+    a.options.exchange_kth = 1;
+    a.problem.extent_type = TOPK_INDEX_I64;
+    a.input.lengths = lengths;
+    varied_bytes = 0;
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan)) || !CHECK_STATUS(TOPK_OK, run(&a, plan))) {
+        return;
+    }
+    CHECK(varied_bytes == ROWS * FEW * (4 + 8));
+    for (int slot = 0; slot < ROWS * K; slot++) {
+        CHECK(a.indices[slot] == (slot % K < FEW ? slot % K : -1));
+    }
+    topk_dist_plan_destroy(plan);
+}
+
 /* ---- Memory ---- */
 
 /* Each allocation of a plan fails in turn, on one rank. By nodes a group keeps what the first plan made, so
@@ -780,6 +802,7 @@ int main(int argc, char **argv) {
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE);
     check_short_lists(TOPK_DIST_GATHER);
     if (!is_cuda) {
+        check_padding_stays();
         check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES);
         check_short_lists(TOPK_DIST_GATHER_NODES);
     }
