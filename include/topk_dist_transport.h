@@ -39,9 +39,9 @@ typedef struct topk_dist_transport {
     const char *(*error)(void *own);
     /* Ends `own` with the group, collectively. NULL: there is nothing to end. */
     void (*close)(void *own);
-    /* What to_all, to_root or to_each do between these two may be enqueued as one, at the latest by end():
-     * calls of one kind, with the same root, none of which needs what another brings. Where one of them
-     * fails end() does not follow, nor does any other call but close(). Both, or NULL. */
+    /* What to_all, to_root or to_each do between these two may be enqueued as one, at the latest by end().
+     * Such calls are of one kind, have the same root, and need nothing that another of them brings. After
+     * one that fails only close() is called. Both, or NULL. */
     topk_status (*begin)(void *own);
     topk_status (*end)(void *own, topk_stream stream);
 } topk_dist_transport;
