@@ -93,7 +93,7 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
     TOPK_MEMBER void add(uint32_t bin) const {
         simt_atomic_add(&table[bin * shape::LANES + lane], 1u);
     }
-    /* The digit of the keys of what is counted in a bin. */
+    /* The digit that the keys of a bin's elements have. */
     TOPK_MEMBER uint32_t digit_of_keys(uint32_t bin) const {
         if (FIRST || shape::IS_RAW) {
             const word code = shape::IS_RAW ? code_of<Element>(bin, a.rows.map)
