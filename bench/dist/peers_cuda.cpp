@@ -11,27 +11,19 @@
  *
  * Prints a table of comma-separated values: a line for each problem, device microseconds (medians), the
  * method of a rank's own selection and its launches. */
-#ifdef BENCH_HAS_NCCL
-#include "dist/groups_nccl.h"
-#endif
-#include "gpu/device_cuda.h"
+#include "dist/ranks_cuda.h"
 #include "measure/statistics.h"
-#include "topk_dist_peer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <random>
-#include <thread>
-#include <vector>
 
 namespace {
 
-constexpr int ranks_most = 8, runs_of_graph = 20, runs_most = 1001, exit_no_device = 77;
-constexpr std::int64_t timeout_ms = 20000;
+using namespace ranks;
+
+constexpr int exit_no_device = 77;
 
 struct shape {
     std::int64_t rows, n, k; /* n: elements of a row on each rank */
@@ -56,152 +48,6 @@ constexpr shape shapes[] = {
     {64, 1 << 17, 50, TOPK_DIST_EVERYWHERE, TOPK_DIST_AUTO},
     {64, 1 << 17, 2048, TOPK_DIST_OWNER, TOPK_DIST_AUTO},
 };
-
-[[noreturn]] void stop(const char *what, const char *why) {
-    std::fprintf(stderr, "topk-bench-peers: %s: %s\n", what, why);
-    std::exit(1);
-}
-
-void require(topk_status status, const char *what) {
-    if (status != TOPK_OK) {
-        stop(what, topk_last_error()[0] != '\0' ? topk_last_error() : topk_dist_last_error());
-    }
-}
-
-void require(cudaError_t status, const char *what) {
-    if (!bench_device_ok(status, what)) {
-        stop(what, bench_device_error());
-    }
-}
-
-/* ---- Memory ---- */
-
-/* Zeroed memory of a device. */
-struct device_memory {
-    char *data = nullptr;
-    std::size_t bytes = 0;
-
-    device_memory(int device, std::size_t wanted) : bytes(wanted) {
-        require(cudaSetDevice(device), "a device");
-        require(cudaMalloc(&data, bytes + 16), "memory");
-        require(cudaMemset(data, 0, bytes + 16), "memory");
-        require(cudaDeviceSynchronize(), "memory");
-    }
-    ~device_memory() {
-        (void)cudaFree(data);
-    }
-    device_memory(const device_memory &) = delete;
-    device_memory &operator=(const device_memory &) = delete;
-};
-
-using owned = std::unique_ptr<device_memory>;
-
-owned reserve(int device, std::size_t bytes) {
-    return owned(new device_memory(device, bytes));
-}
-
-template <typename T> std::vector<T> fetch(const device_memory &from, std::size_t count) {
-    std::vector<T> to(count);
-    require(cudaMemcpy(to.data(), from.data, count * sizeof(T), cudaMemcpyDefault), "a copy");
-    return to;
-}
-
-/* ---- Ranks ---- */
-
-struct rank {
-    int device = 0;
-    topk_context *context = nullptr;
-    topk_dist_group *group = nullptr;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t ended = nullptr;
-    owned elements, workspace, values, indices, own_values, own_indices, own_k, before;
-    topk_dist_plan *plan = nullptr;
-    topk_dist_properties properties = TOPK_DIST_PROPERTIES_INIT;
-    topk_plan *own_plan = nullptr;
-    topk_plan_properties own_properties = TOPK_PLAN_PROPERTIES_INIT;
-};
-
-struct bench {
-    int ranks;
-    bool one_each, by_nccl;
-    std::vector<rank> all;
-    std::vector<owned> buffers, flags;
-    void *buffer_list[ranks_most];
-    std::uint64_t *flag_list[ranks_most];
-    topk_context *cpu;
-    cudaEvent_t begun, done;
-};
-
-constexpr std::size_t list_bytes_most = std::size_t(1) << 24;
-
-void reach(int from, int to) {
-    if (from != to) {
-        require(cudaSetDevice(from), "a device");
-        require(cudaDeviceEnablePeerAccess(to, 0), "peer access");
-    }
-}
-
-void open(bench *b) {
-    const std::size_t bytes = topk_peer_buffer_bytes(b->ranks, list_bytes_most);
-    b->all.resize(static_cast<std::size_t>(b->ranks));
-    for (int r = 0; r < b->ranks; r++) {
-        for (int other = 0; other < b->ranks && b->one_each; other++) {
-            reach(r, other);
-        }
-        b->all[static_cast<std::size_t>(r)].device = b->one_each ? r : 0;
-    }
-    for (int r = 0; r < b->ranks; r++) {
-        rank &own = b->all[static_cast<std::size_t>(r)];
-        topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-        options.backend = TOPK_BACKEND_CUDA;
-        options.device = own.device;
-        require(topk_context_create(&options, &own.context), "a context");
-        b->buffers.push_back(reserve(own.device, bytes));
-        b->flags.push_back(reserve(own.device, TOPK_PEER_FLAG_BYTES));
-        b->buffer_list[r] = b->buffers.back()->data;
-        b->flag_list[r] = reinterpret_cast<std::uint64_t *>(b->flags.back()->data);
-        require(cudaStreamCreateWithFlags(&own.stream, cudaStreamNonBlocking), "a stream");
-        require(cudaEventCreateWithFlags(&own.ended, cudaEventDisableTiming), "an event");
-    }
-#ifdef BENCH_HAS_NCCL
-    if (b->by_nccl) {
-        if (!bench_nccl_open(b->ranks)) {
-            stop("NCCL", "no communicators");
-        }
-        for (int r = 0; r < b->ranks; r++) {
-            rank &own = b->all[static_cast<std::size_t>(r)];
-            require(bench_nccl_group(r, own.context, own.stream, &own.group), "a group");
-        }
-        return;
-    }
-#endif
-    for (int r = 0; r < b->ranks; r++) {
-        rank &own = b->all[static_cast<std::size_t>(r)];
-        topk_peer_group peer = TOPK_PEER_GROUP_INIT;
-        peer.rank = r;
-        peer.ranks = b->ranks;
-        peer.buffers = b->buffer_list;
-        peer.flags = b->flag_list;
-        peer.buffer_bytes = bytes;
-        peer.timeout_ms = timeout_ms;
-        require(topk_dist_group_create_peer(&peer, own.context, own.stream, &own.group), "a group");
-    }
-}
-
-/* work(rank), by a thread for each rank. */
-template <typename Work> void on_ranks(bench *b, Work work) {
-    std::vector<std::thread> threads;
-    for (rank &own : b->all) {
-        threads.emplace_back([&own, &work] {
-            require(cudaSetDevice(own.device), "a device");
-            work(own);
-        });
-    }
-    for (std::thread &each : threads) {
-        each.join();
-    }
-}
-
 /* ---- A problem ---- */
 
 topk_problem problem_of(const shape &s, int of_rank) {
@@ -282,59 +128,6 @@ void run_all(const rank &own, topk_dist_destination destination) {
     require(
         topk_dist_plan_run(own.plan, &input, &output, own.workspace->data, own.workspace->bytes, own.stream),
         "a run of all ranks");
-}
-
-template <typename F> cudaGraphExec_t record(const rank &own, F enqueue) {
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    require(cudaStreamBeginCapture(own.stream, cudaStreamCaptureModeThreadLocal), "a capture");
-    for (int i = 0; i < runs_of_graph; i++) {
-        enqueue();
-    }
-    require(cudaStreamEndCapture(own.stream, &graph), "a capture");
-    require(cudaGraphInstantiate(&executable, graph, 0), "a graph");
-    require(cudaGraphDestroy(graph), "a graph");
-    require(cudaGraphUpload(executable, own.stream), "a graph");
-    require(cudaStreamSynchronize(own.stream), "a graph");
-    return executable;
-}
-
-/* Microseconds of a run, if all ranks launch their graphs. */
-double time_graphs(const bench *b, const std::vector<cudaGraphExec_t> &graphs) {
-    const cudaStream_t first = b->all[0].stream;
-    float ms = 0;
-    require(cudaSetDevice(b->all[0].device), "a device");
-    require(cudaEventRecord(b->begun, first), "an event");
-    for (std::size_t r = 0; r < graphs.size(); r++) {
-        const rank &own = b->all[r];
-        require(cudaSetDevice(own.device), "a device");
-        require(cudaStreamWaitEvent(own.stream, b->begun, 0), "an event");
-        require(cudaGraphLaunch(graphs[r], own.stream), "a launch");
-        require(cudaEventRecord(own.ended, own.stream), "an event");
-    }
-    require(cudaSetDevice(b->all[0].device), "a device");
-    for (const rank &own : b->all) {
-        require(cudaStreamWaitEvent(first, own.ended, 0), "an event");
-    }
-    require(cudaEventRecord(b->done, first), "an event");
-    require(cudaStreamSynchronize(first), "a run");
-    require(cudaEventElapsedTime(&ms, b->begun, b->done), "a time");
-    return 1000.0 * static_cast<double>(ms) / runs_of_graph;
-}
-
-/* Microseconds of a run, if a thread for each rank enqueues them one behind the other. */
-template <typename F> double time_eager(bench *b, F enqueue) {
-    std::vector<double> us(b->all.size());
-    on_ranks(b, [b, &us, &enqueue](rank &own) {
-        const auto begun = std::chrono::steady_clock::now();
-        for (int i = 0; i < runs_of_graph; i++) {
-            enqueue(own);
-        }
-        require(cudaStreamSynchronize(own.stream), "a run");
-        const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begun;
-        us[static_cast<std::size_t>(&own - b->all.data())] = time.count() / runs_of_graph;
-    });
-    return *std::max_element(us.begin(), us.end());
 }
 
 /* ---- Checking ---- */
@@ -459,44 +252,15 @@ bool run(bench *b, const shape &s, int runs) {
     return right;
 }
 
-void close(bench *b) {
-    for (rank &own : b->all) {
-        topk_dist_group_destroy(own.group);
-        topk_context_destroy(own.context);
-    }
-    topk_context_destroy(b->cpu);
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-    bench b = {};
-    b.one_each = argc > 1 && std::strcmp(argv[1], "each") == 0;
-    b.ranks = argc > 2 ? std::atoi(argv[2]) : 2;
-    const int runs = argc > 3 ? std::atoi(argv[3]) : 21;
-    int devices = 0;
+    bench b;
     bool right = true;
-    b.by_nccl = argc > 4 && std::strcmp(argv[4], "nccl") == 0;
-    if (b.ranks < 1 || b.ranks > ranks_most || runs < 1 || runs > runs_most || (b.by_nccl && !b.one_each)) {
-        stop("arguments",
-             "[shared | each] [RANKS, 1 to 8] [RUNS, 1 to 1001] [peer | nccl]; nccl with each alone");
-    }
-#ifndef BENCH_HAS_NCCL
-    if (b.by_nccl) {
-        std::fprintf(stderr, "topk-bench-peers: built without NCCL\n");
+    const int runs = open(&b, "topk-bench-peers", argc, argv);
+    if (runs == 0) {
         return exit_no_device;
     }
-#endif
-    if (topk_backend_status(TOPK_BACKEND_CUDA) != TOPK_OK || cudaGetDeviceCount(&devices) != cudaSuccess ||
-        (b.one_each && devices < b.ranks)) {
-        std::fprintf(stderr, "topk-bench-peers: there are not as many GPUs\n");
-        return exit_no_device;
-    }
-    require(topk_context_create(nullptr, &b.cpu), "a context");
-    open(&b);
-    require(cudaSetDevice(0), "a device");
-    require(cudaEventCreate(&b.begun), "an event");
-    require(cudaEventCreate(&b.done), "an event");
     std::printf(
         "transport,ranks,gpus,rows,n,k,destination,strategy,method,launches,own_us,all_us,more_us,more_eager_"
         "us,check\n");

@@ -4,6 +4,8 @@
  * Uniform float32 in (0, 1], in runs of positions. Runs and own selections take turns. A time is the slowest
  * rank's, and the least of all repetitions: ranks that share processors with others are kept waiting. Prints
  * CSV. `over_own` is a run in own selections, `communication_percent` of a run what an own selection lacks.
+ * With --piece elements are read piece by piece, from memory: `reload_us` is what copying them all takes
+ * alone.
  *
  * Each run is checked (check_mpi.h), over outputs that were overwritten before. A point with a wrong result
  * is FAIL, shows no time, and makes the exit status 1.
@@ -12,6 +14,7 @@
  *   --n        powers of two, of the elements of a row on all ranks: "20,24"
  *   --k        numbers: "1000,100000"
  *   --rows, --repeat, --threads (of each rank)
+ *   --piece    a power of two: elements of a row that are read at once; without it they lie in memory
  *   --where    everywhere, root, owner or place
  *   --spoil    value, index, order, twice, missing or number: makes a result wrong before it is checked, on
  * the last rank that has one */
@@ -29,10 +32,10 @@ enum { LIST_MOST = 16 };
 static struct {
     int64_t n[LIST_MOST], k[LIST_MOST];
     int n_count, k_count, repeat, threads;
-    int64_t rows;
+    int64_t rows, piece;
     topk_dist_destination where;
     spoil spoil;
-} asked = {{26}, {1000}, 1, 1, 11, 1, 1, TOPK_DIST_EVERYWHERE, SPOIL_NOTHING};
+} asked = {{26}, {1000}, 1, 1, 11, 1, 1, 0, TOPK_DIST_EVERYWHERE, SPOIL_NOTHING};
 
 static topk_context *context;
 static topk_dist_group *group;
@@ -60,6 +63,7 @@ struct point {
     int64_t n, k;
     topk_problem problem;
     topk_input input;
+    topk_dist_source source;
     topk_plan *own;
     size_t own_bytes;
     topk_dist_plan *plan;
@@ -82,7 +86,32 @@ static void run_all(struct point *p) {
     output.indices = p->results.indices;
     output.own_k = p->results.own_k;
     output.before = p->results.before;
-    check(topk_dist_plan_run(p->plan, &p->input, &output, p->workspace, p->properties.workspace_bytes, NULL));
+    if (asked.piece == 0) {
+        check(topk_dist_plan_run(p->plan, &p->input, &output, p->workspace, p->properties.workspace_bytes,
+                                 NULL));
+        return;
+    }
+    const topk_input none = TOPK_INPUT_INIT;
+    check(topk_dist_plan_run_source(p->plan, &p->source, &none, &output, p->workspace,
+                                    p->properties.workspace_bytes, NULL));
+}
+
+static topk_status read_elements(void *user, int64_t row, int64_t first, int64_t length, void *values) {
+    const struct point *const p = user;
+    const float *const from = (const float *)p->input.values + row * p->problem.length_max + first;
+    memcpy(values, from, (size_t)length * sizeof *from);
+    return TOPK_OK;
+}
+
+/* Copies all pieces to where a plan has its first one. */
+static void run_reload(struct point *p) {
+    for (int64_t first = 0; first < p->source.length; first += asked.piece) {
+        const int64_t left = p->source.length - first;
+        for (int64_t row = 0; row < asked.rows; row++) {
+            const int64_t length = left < asked.piece ? left : asked.piece;
+            check(read_elements(p, row, first, length, (float *)p->workspace + row * length));
+        }
+    }
 }
 
 /* Microseconds of the slowest rank. */
@@ -144,10 +173,11 @@ static bool is_right(struct point *p, bool is_first) {
 
 static bool measure(struct point *p, const char *strategy) {
     static const char *const strategies[] = {"auto", "gather", "histogram", "nodes"};
-    double own = INFINITY, all = INFINITY;
+    double own = INFINITY, all = INFINITY, reload = asked.piece > 0 ? INFINITY : 0;
     bool right = true;
     for (int i = 0; i <= asked.repeat && right; i++) {
         own = fmin(own, time_us(run_own, p));
+        reload = fmin(reload, asked.piece > 0 ? time_us(run_reload, p) : 0);
         overwrite(p);
         all = fmin(all, time_us(run_all, p));
         right = is_right(p, i == 0);
@@ -156,10 +186,10 @@ static bool measure(struct point *p, const char *strategy) {
         printf("%d,%d,%" PRId64 ",%" PRId64 ",%" PRId64 ",%s,%s", topk_dist_group_ranks(group), asked.threads,
                asked.rows, p->n, p->k, strategy, strategies[p->properties.strategy]);
         if (right) {
-            printf(",%.1f,%.1f,%.3f,%.1f,%.1f,ok\n", own, all, all / own, 100 * (all - own) / all,
-                   p->properties.predicted_us);
+            printf(",%.1f,%.1f,%.1f,%.3f,%.1f,%.1f,ok\n", own, reload, all, all / own,
+                   100 * (all - own) / all, p->properties.predicted_us);
         } else {
-            printf(",,,,,,FAIL\n");
+            printf(",,,,,,,FAIL\n");
         }
         (void)fflush(stdout);
     }
@@ -197,6 +227,14 @@ static bool run_point(int64_t n, int64_t k, topk_dist_strategy strategy, const c
     p.input.values = values;
     options.strategy = strategy;
     options.destination = asked.where;
+    if (asked.piece > 0) {
+        options.origin = TOPK_DIST_READ;
+        options.piece = asked.piece;
+    }
+    p.source = (topk_dist_source)TOPK_DIST_SOURCE_INIT;
+    p.source.length = p.problem.length_max;
+    p.source.read = read_elements;
+    p.source.user = &p;
     check(topk_plan_create(context, TOPK_OPERATION_SELECT, &p.problem, NULL, &p.own));
     check(topk_plan_query(p.own, &own));
     check(topk_dist_plan_create(group, context, TOPK_OPERATION_SELECT, &p.problem, &options, &p.plan));
@@ -256,6 +294,9 @@ static bool read_option(const char *name, const char *value) {
         asked.rows = number;
     } else if (strcmp(name, "--repeat") == 0) {
         asked.repeat = (int)number;
+    } else if (strcmp(name, "--piece") == 0) {
+        asked.piece = number < 48 ? INT64_C(1) << number : -1;
+        return asked.piece > 0;
     } else if (strcmp(name, "--threads") == 0) {
         asked.threads = (int)number;
     } else {
@@ -278,7 +319,8 @@ int main(int argc, char **argv) {
     check(topk_context_create(&options, &context));
     check(topk_dist_group_create_mpi(MPI_COMM_WORLD, &group));
     if (topk_dist_group_rank(group) == 0) {
-        printf("ranks,threads,rows,n,k,asked,strategy,own_us,run_us,over_own,communication_percent,predicted_"
+        printf("ranks,threads,rows,n,k,asked,strategy,own_us,reload_us,run_us,over_own,communication_percent,"
+               "predicted_"
                "us,check\n");
     }
     for (int i = 0; i < asked.n_count; i++) {

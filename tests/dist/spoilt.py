@@ -10,7 +10,7 @@ import sys
 
 ASKED = "--n 11 --k 10 --rows 4 --repeat 1 --where".split()
 WAYS = ("value", "index", "order", "twice", "missing", "number")
-TIMES = ("own_us", "run_us", "over_own", "communication_percent")
+TIMES = ("own_us", "reload_us", "run_us", "over_own", "communication_percent")
 LIMIT_S = 300
 
 
