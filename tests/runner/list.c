@@ -91,6 +91,16 @@ static void list_full(const options *o, visitor *v) {
     covering_free(&array);
 }
 
+/* A row of up to 2^16 elements more than the bound of k. The level of k and the seed, which may draw k, are
+ * drawn until k is above the bound. */
+static void draw_large(const options *o, random_state *random, test_case *c) {
+    do {
+        c->value[DIM_K] = (int64_t)random_below(random, dimensions[DIM_K].count);
+        c->value[DIM_SIZE] = o->k_above + 1 + random_below(random, INT64_C(1) << random_below(random, 17));
+        c->seed = random_bits(random);
+    } while (case_k(c, c->value[DIM_SIZE]) <= o->k_above);
+}
+
 static void list_random(const options *o, visitor *v) {
     random_state random = {o->seed};
     for (long i = 0; i < o->random_cases; i++) {
@@ -101,6 +111,9 @@ static void list_random(const options *o, visitor *v) {
         test_case c = case_at(levels, random_bits(&random));
         c.value[DIM_SIZE] = random_below(&random, INT64_C(1) << random_below(&random, 11));
         c.value[DIM_ROWS] = random_below(&random, 9);
+        if (o->k_above > 0) {
+            draw_large(o, &random, &c);
+        }
         if (!offer(v, &c)) {
             break;
         }

@@ -18,6 +18,7 @@ static const char usage[] =
     "Runs the shared list of cases over all methods of a backend, against the oracle.\n"
     "  --full             all of type x data x size x k x direction (hours), not a covering array\n"
     "  --random N         N small random cases instead\n"
+    "  --k-above N        random cases with k above N, in rows of more than N elements\n"
     "  --case TEXT        this case alone, e.g. type=f32,data=uniform,size=100,k=10\n"
     "  --filter TEXT      only cases with these levels, e.g. type=f32,shape=csr\n"
     "  --backend NAME     cpu (the default) or cuda\n"
@@ -84,6 +85,9 @@ static void take(options *o, int letter, const char *value) {
     case 'r':
         o->random_cases = (long)number(o->program, value);
         break;
+    case 'k':
+        o->k_above = number(o->program, value);
+        break;
     case 't':
         o->threads = (int)number(o->program, value);
         break;
@@ -137,6 +141,7 @@ static void take(options *o, int letter, const char *value) {
 options options_parse(int argc, char **argv) {
     static const struct option known[] = {{"full", no_argument, NULL, 'F'},
                                           {"random", required_argument, NULL, 'r'},
+                                          {"k-above", required_argument, NULL, 'k'},
                                           {"case", required_argument, NULL, 'c'},
                                           {"filter", required_argument, NULL, 'f'},
                                           {"backend", required_argument, NULL, 'b'},

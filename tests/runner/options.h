@@ -15,6 +15,7 @@ typedef struct options {
     int threads;
     bool full;            /* the product of type, data, size and k, not the covering array */
     long random_cases;    /* > 0: this many small random cases instead */
+    int64_t k_above;      /* > 0: of random cases with more results of a row than this */
     const char *one_case; /* NULL, or the only case to run */
     const char *filter;   /* NULL, or levels that cases must have */
     const char *method;   /* NULL: all */
