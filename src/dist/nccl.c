@@ -20,6 +20,7 @@ struct nccl {
     ncclComm_t communicator; /* the caller's; not there once it was aborted */
     int rank, ranks;
     bool aborted; /* under the lock, as all calls with the communicator */
+    bool is_open; /* between begin() and end(), which hold the lock: calls join NCCL's group */
     pthread_mutex_t lock;
     char text[TEXT_BYTES]; /* of the latest failure */
 };
@@ -90,17 +91,51 @@ static topk_status sum(void *own, int64_t *numbers, int64_t count, topk_stream s
                     : TOPK_ERROR_DEVICE;
 }
 
-static topk_status to_all(void *own, const void *block, size_t bytes, void *blocks, topk_stream stream) {
-    struct nccl *const n = own;
-    return begun(n) ? ended(n, ncclAllGather(block, blocks, bytes, ncclUint8, n->communicator, stream),
-                            "ncclAllGather")
-                    : TOPK_ERROR_DEVICE;
+/* ---- Groups of NCCL's calls, which are enqueued with the last one ---- */
+
+/* Takes the lock, which stays with the group. */
+static topk_status open_group(struct nccl *n) {
+    if (!begun(n)) {
+        return TOPK_ERROR_DEVICE;
+    }
+    const ncclResult_t result = ncclGroupStart();
+    n->is_open = result == ncclSuccess;
+    return n->is_open ? TOPK_OK : ended(n, result, "ncclGroupStart");
 }
 
-/* One of the calls between ncclGroupStart() and ncclGroupEnd(): the first failure is kept. Of a non-blocking
- * communicator the work begins with the last of these. */
-static ncclResult_t joined(ncclResult_t before, ncclResult_t result) {
-    return before == ncclSuccess && result != ncclInProgress ? result : before;
+static topk_status close_group(struct nccl *n) {
+    n->is_open = false;
+    return ended(n, ncclGroupEnd(), "ncclGroupEnd");
+}
+
+/* A call within a group. Of a non-blocking communicator it may say that it is in progress. One that fails
+ * ends the group, which would stay open. */
+static topk_status joined(struct nccl *n, ncclResult_t result, const char *what) {
+    if (result == ncclSuccess || result == ncclInProgress) {
+        return TOPK_OK;
+    }
+    n->is_open = false;
+    (void)ncclGroupEnd();
+    return ended(n, result, what);
+}
+
+static topk_status begin(void *own) {
+    return open_group(own);
+}
+
+static topk_status finish(void *own, topk_stream stream) {
+    (void)stream;
+    return close_group(own);
+}
+
+static topk_status to_all(void *own, const void *block, size_t bytes, void *blocks, topk_stream stream) {
+    struct nccl *const n = own;
+    const bool joins = n->is_open;
+    if (!joins && !begun(n)) {
+        return TOPK_ERROR_DEVICE;
+    }
+    const ncclResult_t result = ncclAllGather(block, blocks, bytes, ncclUint8, n->communicator, stream);
+    return joins ? joined(n, result, "ncclAllGather") : ended(n, result, "ncclAllGather");
 }
 
 /* Blocks that this rank sends to the ranks [to, to_end), block_step bytes from one to the next, and receives
@@ -113,26 +148,18 @@ struct pairs {
 };
 
 static topk_status exchange(struct nccl *n, const struct pairs *p, topk_stream stream) {
-    if (!begun(n)) {
-        return TOPK_ERROR_DEVICE;
-    }
-    const char *what = "ncclGroupStart";
-    ncclResult_t result = ncclGroupStart();
-    if (result != ncclSuccess) {
-        return ended(n, result, what);
-    }
-    for (int r = p->to; r < p->to_end && result == ncclSuccess; r++) {
+    const bool joins = n->is_open;
+    topk_status status = joins ? TOPK_OK : open_group(n);
+    for (int r = p->to; r < p->to_end && status == TOPK_OK; r++) {
         const char *const block = p->sent + (size_t)(r - p->to) * p->block_step;
-        what = "ncclSend";
-        result = joined(result, ncclSend(block, p->bytes, ncclUint8, r, n->communicator, stream));
+        status = joined(n, ncclSend(block, p->bytes, ncclUint8, r, n->communicator, stream), "ncclSend");
     }
-    for (int r = p->from; r < p->from_end && result == ncclSuccess; r++) {
-        what = "ncclRecv";
-        result = joined(result, ncclRecv(p->received + (size_t)r * p->bytes, p->bytes, ncclUint8, r,
-                                         n->communicator, stream));
+    for (int r = p->from; r < p->from_end && status == TOPK_OK; r++) {
+        status = joined(
+            n, ncclRecv(p->received + (size_t)r * p->bytes, p->bytes, ncclUint8, r, n->communicator, stream),
+            "ncclRecv");
     }
-    const ncclResult_t last = ncclGroupEnd(); /* also of one that has failed, which would stay open */
-    return result != ncclSuccess ? ended(n, result, what) : ended(n, last, "ncclGroupEnd");
+    return status == TOPK_OK && !joins ? close_group(n) : status;
 }
 
 static topk_status to_root(void *own, int root, const void *block, size_t bytes, void *blocks,
@@ -248,6 +275,8 @@ topk_status topk_dist_group_create_nccl(ncclComm_t communicator, topk_context *c
     transport.check = check;
     transport.error = error;
     transport.close = end;
+    transport.begin = begin;
+    transport.end = finish;
     topk_status status = open_nccl(n, context);
     if (status == TOPK_OK) {
         status = topk_dist_group_create(&transport, n, context, n->rank, n->ranks, stream, group);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each collective, and each group of sends and receives, is a round: every rank posts what it gives and
- * takes, and when all have, each moves what it gets. The round ends when all have done so. */
+ * Each collective, and sends and receives of a group, are a round: every rank posts what it gives and takes,
+ * and when all have, each moves what it gets. The round ends when all have done so. The rounds of a group
+ * come one after the other: a second send to a rank, or receive from one, is of a second round. */
 #include "fake_nccl.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS = 8 };
+enum { RANKS = 8, GROUP_ROUNDS = 4 };
 
 typedef enum { SUM, GATHER, PAIRS } kind;
 
@@ -41,6 +42,8 @@ struct ncclComm {
     int rank;
     bool is_blocking, is_busy, has_moved;
     long round; /* that it is in */
+    post queue[GROUP_ROUNDS];
+    int queued, at; /* how many are posted or will be, and which one is */
 };
 
 const char fake_reason[] = "the cable is unplugged";
@@ -49,7 +52,8 @@ int fake_device;
 static _Thread_local long calls, fails_at = -1;
 static _Thread_local struct ncclComm *latest; /* of this thread */
 static _Thread_local int depth;
-static _Thread_local post pairs; /* of the group that is open */
+static _Thread_local post group[GROUP_ROUNDS]; /* that is open */
+static _Thread_local int group_rounds;
 
 static void must(bool is_right, const char *what) {
     if (!is_right) {
@@ -127,40 +131,58 @@ static void move(world *w, int rank) {
     }
 }
 
+static void post_next(struct ncclComm *comm) {
+    world *const w = comm->of;
+    w->posts[comm->rank] = comm->queue[comm->at];
+    w->posted++;
+    comm->round = w->round;
+    comm->has_moved = false;
+    pthread_cond_broadcast(&w->changed);
+}
+
+static void move_own(struct ncclComm *comm) {
+    world *const w = comm->of;
+    if (w->sums == NULL && w->posts[comm->rank].what == SUM) {
+        add_up(w);
+    }
+    move(w, comm->rank);
+    comm->has_moved = true;
+    if (++w->moved == w->ranks) {
+        w->posted = w->moved = 0;
+        w->round++;
+        free(w->sums);
+        w->sums = NULL;
+    }
+    pthread_cond_broadcast(&w->changed);
+}
+
 /* Does what can be done. */
 static ncclResult_t proceed(struct ncclComm *comm) {
     world *const w = comm->of;
-    if (w->broken) {
-        return ncclRemoteError;
-    }
-    if (comm->is_busy && !comm->has_moved && w->posted == w->ranks) {
-        if (w->sums == NULL && w->posts[comm->rank].what == SUM) {
-            add_up(w);
+    for (bool goes_on = true; goes_on && !w->broken;) {
+        goes_on = false;
+        if (comm->is_busy && !comm->has_moved && w->posted == w->ranks) {
+            move_own(comm);
         }
-        move(w, comm->rank);
-        comm->has_moved = true;
-        if (++w->moved == w->ranks) {
-            w->posted = w->moved = 0;
-            w->round++;
-            free(w->sums);
-            w->sums = NULL;
+        if (comm->is_busy && w->round != comm->round) {
+            goes_on = comm->is_busy = ++comm->at < comm->queued;
+            if (goes_on) {
+                post_next(comm);
+            }
         }
-        pthread_cond_broadcast(&w->changed);
     }
-    comm->is_busy = comm->is_busy && w->round == comm->round;
-    return comm->is_busy ? ncclInProgress : ncclSuccess;
+    return w->broken ? ncclRemoteError : comm->is_busy ? ncclInProgress : ncclSuccess;
 }
 
-static ncclResult_t enter(struct ncclComm *comm, const post *p) {
+static ncclResult_t enter(struct ncclComm *comm, const post *posts, int count) {
     world *const w = comm->of;
     pthread_mutex_lock(&w->lock);
     must(!comm->is_busy, "a call before the one before it was done");
-    w->posts[comm->rank] = *p;
-    w->posted++;
-    comm->round = w->round;
+    memcpy(comm->queue, posts, (size_t)count * sizeof *posts);
+    comm->queued = count;
+    comm->at = 0;
     comm->is_busy = true;
-    comm->has_moved = false;
-    pthread_cond_broadcast(&w->changed);
+    post_next(comm);
     ncclResult_t result = ncclInProgress;
     if (comm->is_blocking) {
         while ((result = proceed(comm)) == ncclInProgress) {
@@ -195,7 +217,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id
     own->rank = rank;
     own->is_blocking = config->blocking != 0;
     *comm = own;
-    return enter(own, &nothing);
+    return enter(own, &nothing, 1);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
@@ -265,36 +287,58 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataTyp
     const post p = {.what = SUM, .count = count, .from = from, .to = to};
     (void)stream;
     must(type == ncclInt64 && op == ncclSum && depth == 0, "ncclAllReduce");
-    return fails(comm) ? ncclSystemError : enter(comm, &p);
+    return fails(comm) ? ncclSystemError : enter(comm, &p, 1);
+}
+
+/* What a call within a group answers. */
+static ncclResult_t joined(struct ncclComm *comm) {
+    return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
 }
 
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type, ncclComm_t comm,
                            struct CUstream_st *stream) {
     const post p = {.what = GATHER, .count = count, .from = from, .to = to};
     (void)stream;
-    must(type == ncclUint8 && depth == 0, "ncclAllGather");
-    return fails(comm) ? ncclSystemError : enter(comm, &p);
+    must(type == ncclUint8, "ncclAllGather");
+    if (depth == 1) {
+        must(group_rounds < GROUP_ROUNDS, "a long group");
+        group[group_rounds++] = p;
+        return joined(comm);
+    }
+    return fails(comm) ? ncclSystemError : enter(comm, &p, 1);
+}
+
+/* The first round of the group that has nothing to or from the other rank. */
+static post *pairs_round(bool is_sent, int peer) {
+    for (int i = 0; i < group_rounds; i++) {
+        must(group[i].what == PAIRS, "a group of several kinds");
+        if ((is_sent ? group[i].sent[peer] : group[i].received[peer]) == NULL) {
+            return &group[i];
+        }
+    }
+    must(group_rounds < GROUP_ROUNDS, "a long group");
+    group[group_rounds] = (post){.what = PAIRS};
+    return &group[group_rounds++];
 }
 
 ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       struct CUstream_st *stream) {
     (void)stream;
-    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks && pairs.sent[peer] == NULL,
-         "ncclSend");
-    pairs.sent[peer] = from;
-    pairs.sent_bytes[peer] = count;
-    return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
+    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks, "ncclSend");
+    post *const pairs = pairs_round(true, peer);
+    pairs->sent[peer] = from;
+    pairs->sent_bytes[peer] = count;
+    return joined(comm);
 }
 
 ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       struct CUstream_st *stream) {
     (void)stream;
-    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks &&
-             pairs.received[peer] == NULL,
-         "ncclRecv");
-    pairs.received[peer] = to;
-    pairs.received_bytes[peer] = count;
-    return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
+    must(type == ncclUint8 && depth == 1 && peer >= 0 && peer < comm->of->ranks, "ncclRecv");
+    post *const pairs = pairs_round(false, peer);
+    pairs->received[peer] = to;
+    pairs->received_bytes[peer] = count;
+    return joined(comm);
 }
 
 ncclResult_t ncclGroupStart(void) {
@@ -303,12 +347,14 @@ ncclResult_t ncclGroupStart(void) {
     }
     must(depth == 0, "groups within groups");
     depth = 1;
-    pairs = (post){.what = PAIRS};
+    group_rounds = 0;
     return ncclSuccess;
 }
 
 ncclResult_t ncclGroupEnd(void) {
     must(depth == 1, "the end of no group");
     depth = 0;
-    return fails(NULL) ? ncclSystemError : enter(latest, &pairs);
+    return fails(NULL)        ? ncclSystemError
+           : group_rounds > 0 ? enter(latest, group, group_rounds)
+                              : ncclSuccess;
 }
