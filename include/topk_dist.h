@@ -65,8 +65,9 @@ typedef enum topk_dist_map {
                              index_base + length_max) of two ranks must not overlap; their order is free */
     TOPK_DIST_STRIDE = 1, /* index_base + p * ranks + rank, with the same index_base on all ranks */
     TOPK_DIST_TABLE = 2 /* input->indices has it, of index_type, for each element of input->values. Positions
-                           of a row are at least 0, ascend on a rank, and no two are the same: else its
-                           slots are undefined */
+                           of a row are at least 0 and ascend on a rank: a run looks at that. No two ranks
+                           have the same position: nothing looks at that, and slots of the row are
+                           undefined if they have */
 } topk_dist_map;
 
 /* How select and select_where find results. kth and count have one way, whatever this says. */
@@ -87,8 +88,8 @@ typedef enum topk_dist_origin {
     TOPK_DIST_READ_ONCE = 3 /* the same, and each element is read once: no kth, no histogram */
 } topk_dist_origin;
 
-/* The same on all ranks, but for device_pointers, origin, piece and node. Start from TOPK_DIST_OPTIONS_INIT.
- */
+/* The same on all ranks, but for device_pointers, origin, piece, trust_table and node. Start from
+ * TOPK_DIST_OPTIONS_INIT. */
 typedef struct topk_dist_options {
     size_t size; /* sizeof(topk_dist_options) */
     topk_dist_destination destination;
@@ -108,12 +109,16 @@ typedef struct topk_dist_options {
     int64_t
         piece; /* the longest piece: elements of each row that are looked at in one step. READ and READ_ONCE:
                   at least 1; a workspace holds two pieces. PARTS: 0 is whole parts. INPUT: 0 */
+    int trust_table; /* of this rank, TABLE: 0 has each run look at the table once, as topk_dist_plan_run()
+                        says. 1: it does not, and slots of a row whose positions do not ascend are undefined
+                      */
+    int reserved;    /* 0 */
 } topk_dist_options;
 
 #define TOPK_DIST_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(topk_dist_options), TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_AUTO, 0, 0, 0,            \
-            TOPK_DIST_INPUT, 0, 0                                                                            \
+            TOPK_DIST_INPUT, 0, 0, 0, 0                                                                      \
     }
 
 /* An operation on a problem, on which all ranks have agreed. */
@@ -186,6 +191,12 @@ typedef struct topk_dist_output {
  * other, inputs or the workspace fail on their rank alone; and DEVICE means that ranks cannot communicate, or
  * that a GPU failed. Then all further calls with the group are DEVICE, and other ranks may wait for this one
  * for ever: docs/distributed.md says what to do.
+ *
+ * A table of positions that does not ascend in a row is CONTRADICTION on the CPU; the text names rank, row
+ * and element. On a GPU, and in groups that enqueue, it breaks the row, as CONTRACT.md, 10.8, says: on all
+ * ranks that get it indices are -2, and its values say nothing. IN_PLACE all ranks get it, with own_k and
+ * before of -2; but by histogram, where ties are free, the rank alone that has the table. kth and count look
+ * at none.
  *
  * With a transport that enqueues (topk_dist_transport.h) a run returns when its work is enqueued. The host
  * looks at nothing that ranks compute, and nothing is agreed on: a wrong argument is an error on its rank

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Moving what libtopk reads and writes, for libraries that work beside it and link no CUDA: copies between
- * the memories of a context's device and of the host, and positions that become others. libtopk_dist is made
- * of these and the other public calls.
+ * the memories of a context's device and of the host, positions that become others, and ones that do not
+ * ascend. libtopk_dist is made of these and the other public calls.
  *
  * On a GPU a call enqueues its work on `stream` and returns; a graph can capture all of them but
  * topk_wait(), topk_memory_allocate() and topk_memory_release(). On the CPU `stream` is NULL, and a call
@@ -47,6 +47,24 @@ TOPK_API topk_status topk_memory_allocate(const topk_context *context, topk_memo
 /* Gives it back, once all work of the device is done; NULL is ignored. Kind and context are as for
  * topk_memory_allocate(). NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
 TOPK_API topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory);
+
+/* Finds the rows whose positions do not ascend. Of each row places[r] becomes the first place, from 0 on, at
+ * which input->indices has a negative number, or one that is not above the number before it; -1 where there
+ * is none. Problem and input describe the rows as for topk_select(); of the input indices and extents alone
+ * are looked at. All indices of all rows are read, once. `places` has `rows` numbers.
+ *
+ * Statuses as topk_select() for what is looked at. */
+TOPK_API topk_status topk_find_descents(const topk_context *context, const topk_problem *problem,
+                                        const topk_input *input, int64_t *places, topk_stream stream);
+
+/* Breaks rows: where from[r * from_pitch] is below -1 the numbers of row r at `to`, which has to_pitch of
+ * them for each of `rows` rows, all become -2, as calls on a GPU have indices that are none (CONTRACT.md,
+ * 10.8). Other rows stay. The two arrays must not overlap.
+ *
+ * NULL_POINTER, UNKNOWN_ENUM, OUT_OF_RANGE, CONTRADICTION, MISALIGNED, OVERLAP, DEVICE. */
+TOPK_API topk_status topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,
+                                     const void *from, int64_t from_pitch, topk_index_type to_type, void *to,
+                                     int64_t to_pitch, topk_stream stream);
 
 /* How positions become others. Start from TOPK_RENUMBERING_INIT, and set `count` and what differs. */
 typedef struct topk_renumbering {

@@ -124,3 +124,69 @@ topk_status topk_renumber(const topk_context *context, const topk_renumbering *r
                ? status
                : context->backend->transfers->renumber(context, &own, from, to, stream);
 }
+
+/* ---- Rows whose positions do not ascend ---- */
+
+static topk_status read_rows(const topk_problem *problem, const topk_input *input, struct plan *plan,
+                             topk_input *own) {
+    topk_problem read = TOPK_PROBLEM_INIT;
+    topk_status status = topk_read_struct(STRUCT_PROBLEM, problem, &read);
+    status = status == TOPK_OK ? topk_plan_make(TOPK_OPERATION_KTH, &read, plan) : status;
+    status = status == TOPK_OK ? topk_read_struct(STRUCT_INPUT, input, own) : status;
+    own->values = own->k = NULL;
+    return status;
+}
+
+topk_status topk_find_descents(const topk_context *context, const topk_problem *problem,
+                               const topk_input *input, int64_t *places, topk_stream stream) {
+    KEEP_ERRNO;
+    struct plan plan;
+    topk_input own = TOPK_INPUT_INIT;
+    struct buffer_list buffers = {.count = 0};
+    topk_status status = check_context(context, stream);
+    status = status == TOPK_OK ? read_rows(problem, input, &plan, &own) : status;
+    status = status == TOPK_OK ? topk_check_input(&plan, &own, false, &buffers) : status;
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (own.indices == NULL && plan.input_elements > 0) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "input->indices is NULL");
+    }
+    const size_t bytes = (size_t)plan.problem.rows * sizeof *places;
+    buffer_list_add(&buffers, (struct buffer){"places", places, bytes, sizeof *places, true, true});
+    status = topk_check_memory(context, &buffers);
+    return status != TOPK_OK || plan.problem.rows == 0
+               ? status
+               : context->backend->transfers->find_descents(context, &plan, &own, places, stream);
+}
+
+static topk_status check_breaking(const topk_context *context, const struct breaking *b) {
+    const int64_t most = INT64_MAX / 8;
+    struct buffer_list buffers = {.count = 0};
+    if (!is_index_type(b->from_type) || !is_index_type(b->to_type)) {
+        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "from_type is %d, to_type %d", (int)b->from_type,
+                         (int)b->to_type);
+    }
+    if (b->rows < 0 || b->from_pitch < 0 || b->to_pitch < 0 ||
+        (b->rows > 0 && (b->from_pitch > most / b->rows || b->to_pitch > most / b->rows))) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "rows are %lld, of %lld and %lld numbers",
+                         (long long)b->rows, (long long)b->from_pitch, (long long)b->to_pitch);
+    }
+    const size_t rows = (size_t)b->rows, from = bytes_of(b->from_type), to = bytes_of(b->to_type);
+    buffer_list_add(&buffers,
+                    (struct buffer){"from", b->from, rows * (size_t)b->from_pitch * from, from, true, false});
+    buffer_list_add(&buffers, (struct buffer){"to", b->to, rows * (size_t)b->to_pitch * to, to, true, true});
+    return topk_check_memory(context, &buffers);
+}
+
+topk_status topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,
+                            const void *from, int64_t from_pitch, topk_index_type to_type, void *to,
+                            int64_t to_pitch, topk_stream stream) {
+    KEEP_ERRNO;
+    const struct breaking breaking = {rows, from_pitch, to_pitch, from_type, to_type, from, to};
+    topk_status status = check_context(context, stream);
+    status = status == TOPK_OK ? check_breaking(context, &breaking) : status;
+    return status != TOPK_OK || rows == 0 || from_pitch == 0 || to_pitch == 0
+               ? status
+               : context->backend->transfers->break_rows(context, &breaking, stream);
+}

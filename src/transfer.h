@@ -3,7 +3,16 @@
 #ifndef TOPK_SRC_TRANSFER_H
 #define TOPK_SRC_TRANSFER_H
 
+#include "problem.h"
 #include "topk_transfer.h"
+
+/* Rows of numbers, and which of them are to become -2: topk_break_rows(). */
+struct breaking {
+    int64_t rows, from_pitch, to_pitch;
+    topk_index_type from_type, to_type;
+    const void *from;
+    void *to;
+};
 
 struct transfers {
     topk_status (*copy)(const topk_context *context, void *to, const void *from, size_t bytes,
@@ -15,6 +24,10 @@ struct transfers {
     topk_status (*release_host)(const topk_context *context, void *memory);
     topk_status (*renumber)(const topk_context *context, const topk_renumbering *renumbering,
                             const void *from, void *to, topk_stream stream);
+    topk_status (*find_descents)(const topk_context *context, const struct plan *plan,
+                                 const topk_input *input, int64_t *places, topk_stream stream);
+    topk_status (*break_rows)(const topk_context *context, const struct breaking *breaking,
+                              topk_stream stream);
 };
 
 #endif

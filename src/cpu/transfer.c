@@ -7,6 +7,7 @@
 
 #include "../status.h"
 #include "methods.h"
+#include "team.h"
 
 static topk_status copy(const topk_context *context, void *to, const void *from, size_t bytes,
                         topk_stream stream) {
@@ -59,9 +60,105 @@ static topk_status renumber(const topk_context *context, const topk_renumbering 
     return TOPK_OK;
 }
 
+/* ---- Rows whose positions do not ascend ---- */
+
+/* Numbers that a thread looks at before it looks for the place. */
+enum { DESCENT_CHUNK = 1 << 13 };
+
+struct descents {
+    const struct plan *plan;
+    const topk_input *input;
+    int64_t *places;
+    int64_t chunks; /* of the longest row */
+};
+
+/* Whether a number is negative or not above the one before: then the sign bit is set, whichever number it is.
+ * A number behind a negative one is not looked at. No branch within, so that the loops are vectorised. */
+static bool descends_narrow(const uint32_t *numbers, int64_t first, int64_t end) {
+    uint32_t signs = numbers[first];
+    for (int64_t i = first > 0 ? first : 1; i < end; i++) {
+        signs |= numbers[i] | (numbers[i] - numbers[i - 1] - 1);
+    }
+    return signs >> 31 != 0;
+}
+
+static bool descends_wide(const uint64_t *numbers, int64_t first, int64_t end) {
+    uint64_t signs = numbers[first];
+    for (int64_t i = first > 0 ? first : 1; i < end; i++) {
+        signs |= numbers[i] | (numbers[i] - numbers[i - 1] - 1);
+    }
+    return signs >> 63 != 0;
+}
+
+static int64_t find_descent(topk_index_type type, const void *row, int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; i++) {
+        const int64_t number = read_extent(row, i, type);
+        if (number < 0 || (i > 0 && number <= read_extent(row, i - 1, type))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The first place of a row is the least one of its chunks: -1, as an unsigned number, is the greatest. */
+static void tell_place(int64_t *place, int64_t found) {
+    int64_t known = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while ((uint64_t)found < (uint64_t)known &&
+           !__atomic_compare_exchange_n(place, &known, found, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static void look_at_share(void *of, int part, int parts) {
+    const struct descents *const d = of;
+    const topk_index_type type = d->plan->problem.index_type;
+    const size_t units = (size_t)(d->plan->problem.rows * d->chunks), end = share(units, part + 1, parts);
+    for (size_t unit = share(units, part, parts); unit < end; unit++) {
+        const int64_t row = (int64_t)unit / d->chunks, first = (int64_t)unit % d->chunks * DESCENT_CHUNK;
+        const struct row_extent extent = plan_row(d->plan, d->input, row);
+        const int64_t last = extent.length < first + DESCENT_CHUNK ? extent.length : first + DESCENT_CHUNK;
+        const char *const numbers =
+            (const char *)d->input->indices + (size_t)extent.begin * d->plan->index_bytes;
+        const bool descends =
+            first < last &&
+            (type == TOPK_INDEX_I32 ? descends_narrow((const uint32_t *)(const void *)numbers, first, last)
+                                    : descends_wide((const uint64_t *)(const void *)numbers, first, last));
+        if (descends) {
+            tell_place(&d->places[row], find_descent(type, numbers, first, last));
+        }
+    }
+}
+
+static topk_status find_descents(const topk_context *context, const struct plan *plan,
+                                 const topk_input *input, int64_t *places, topk_stream stream) {
+    const int64_t length = plan->problem.length_max;
+    struct descents d = {plan, input, places, length / DESCENT_CHUNK + (length % DESCENT_CHUNK != 0)};
+    (void)stream;
+    memset(places, 0xff, (size_t)plan->problem.rows * sizeof *places);
+    topk_cpu_team_run(context, team_size(topk_context_threads(context), plan->input_elements), look_at_share,
+                      &d);
+    return TOPK_OK;
+}
+
+static topk_status break_rows(const topk_context *context, const struct breaking *b, topk_stream stream) {
+    (void)context, (void)stream;
+    for (int64_t row = 0; row < b->rows; row++) {
+        const bool is_broken = read_extent(b->from, row * b->from_pitch, b->from_type) < -1;
+        for (int64_t i = row * b->to_pitch; i < (row + 1) * b->to_pitch && is_broken; i++) {
+            if (b->to_type == TOPK_INDEX_I32) {
+                ((int32_t *)b->to)[i] = -2;
+            } else {
+                ((int64_t *)b->to)[i] = -2;
+            }
+        }
+    }
+    return TOPK_OK;
+}
+
 const struct transfers topk_cpu_transfers = {.copy = copy,
                                              .fill = fill,
                                              .wait = wait_for,
                                              .allocate_host = allocate_host,
                                              .release_host = release_host,
-                                             .renumber = renumber};
+                                             .renumber = renumber,
+                                             .find_descents = find_descents,
+                                             .break_rows = break_rows};

@@ -70,8 +70,48 @@ static topk_status select_own(const struct run *r, const topk_plan *own_plan, bo
     return status == TOPK_OK ? map_positions(r, indices, pitch) : status;
 }
 
+/* b.descents: -2 for rows whose positions do not ascend. */
+static topk_status find_descents(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_renumbering how = TOPK_RENUMBERING_INIT;
+    how.count = p->problem.rows;
+    how.factor = 0;
+    how.addend = -2;
+    const topk_status status =
+        topk_find_descents(p->context, &p->problem, &r->input, r->b.descents, r->stream);
+    return topk_dist_of_core(status == TOPK_OK
+                                 ? topk_renumber(p->context, &how, r->b.descents, r->b.descents, r->stream)
+                                 : status);
+}
+
+/* The numbers of the rows whose first number at `from` is below -1 become so, too. */
+static topk_status broken(const struct run *r, topk_index_type type, const void *from, int64_t from_pitch,
+                          topk_index_type to_type, void *to, int64_t pitch) {
+    return to == NULL ? TOPK_OK
+                      : topk_dist_of_core(topk_break_rows(r->plan->context, r->plan->problem.rows, type, from,
+                                                          from_pitch, to_type, to, pitch, r->stream));
+}
+
+/* A row whose positions do not ascend is broken: merging the list breaks it on all ranks. */
 static topk_status list_own(const struct run *r, bool by_own_k) {
-    return select_own(r, r->plan->local, by_own_k, r->b.values, r->b.indices, r->plan->list_max);
+    const struct topk_dist_plan *p = r->plan;
+    topk_status status = select_own(r, p->local, by_own_k, r->b.values, r->b.indices, p->list_max);
+    if (status != TOPK_OK || !topk_dist_checks_table(p)) {
+        return status;
+    }
+    status = find_descents(r);
+    return status == TOPK_OK
+               ? broken(r, TOPK_INDEX_I64, r->b.descents, 1, p->problem.index_type, r->b.indices, p->list_max)
+               : status;
+}
+
+/* The same of results in place. */
+static topk_status break_placed(const struct run *r, topk_index_type type, const void *from, int64_t pitch) {
+    const struct topk_dist_plan *p = r->plan;
+    const topk_dist_output *o = &r->output;
+    topk_status status = broken(r, type, from, pitch, p->problem.index_type, o->indices, p->pitch);
+    status = status == TOPK_OK ? broken(r, type, from, pitch, TOPK_INDEX_I64, o->own_k, 1) : status;
+    return status == TOPK_OK ? broken(r, type, from, pitch, TOPK_INDEX_I64, o->before, 1) : status;
 }
 
 /* ---- Lists meet ---- */
@@ -226,8 +266,13 @@ static topk_status place_elements(const struct run *r) {
     status = status == TOPK_OK ? sum_before(r, r->b.own_equal, true, &before) : status;
     status = status == TOPK_OK ? find_own_k(r, before) : status;
     status = status == TOPK_OK ? number_own(r) : status;
-    return status == TOPK_OK ? select_own(r, p->placed, true, r->output.values, r->output.indices, p->pitch)
-                             : status;
+    status = status == TOPK_OK ? select_own(r, p->placed, true, r->output.values, r->output.indices, p->pitch)
+                               : status;
+    if (status != TOPK_OK || !topk_dist_checks_table(p)) {
+        return status;
+    }
+    status = find_descents(r);
+    return status == TOPK_OK ? break_placed(r, TOPK_INDEX_I64, r->b.descents, 1) : status;
 }
 
 /* The row's results, by position: in b.won_values and b.winners, and in b.won_marks 1 for the rank's own. */
@@ -261,7 +306,10 @@ static topk_status place_lists(const struct run *r) {
     input.indices = r->b.winners;
     output.values = r->output.values;
     output.indices = r->output.indices;
-    return status == TOPK_OK ? run_core(r, p->placed, &input, &output) : status;
+    status = status == TOPK_OK ? run_core(r, p->placed, &input, &output) : status;
+    return status == TOPK_OK && p->options.map == TOPK_DIST_TABLE
+               ? break_placed(r, p->problem.index_type, r->b.winners, p->winners_max)
+               : status;
 }
 
 /* ---- Operations ---- */

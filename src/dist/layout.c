@@ -137,8 +137,8 @@ size_t topk_dist_lay_out(const struct topk_dist_plan *p, void *base, struct buff
         arena.used = ALIGNMENT - 1; /* the base may have any alignment */
     }
     *out = (struct buffers){.values = NULL};
-    int64_t **const numbers[] = {&out->k,         &out->better, &out->equal, &out->own_better,
-                                 &out->own_equal, &out->own_k,  &out->before};
+    int64_t **const numbers[] = {&out->k,         &out->better, &out->equal,  &out->own_better,
+                                 &out->own_equal, &out->own_k,  &out->before, &out->descents};
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
         *numbers[n] = take(&arena, rows, sizeof(int64_t));
     }

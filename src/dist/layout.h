@@ -25,7 +25,8 @@ struct buffers {
     void *pairs;     /* of each row an element of its list, and that best one */
     int32_t *winner; /* of each pair */
     int64_t *k, *better, *equal, *own_better, *own_equal, *own_k, *before; /* of each row */
-    int64_t *all;                                                          /* one of these, of all ranks */
+    int64_t *descents; /* of each row: where the table of positions does not ascend. On a device -2, or -1 */
+    int64_t *all;      /* one of these, of all ranks */
     void *state;
     int64_t *counters; /* and one number behind them: how many ranks have failed */
     int64_t *ties;     /* positions of the rank's ties, list_max of each row */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a rank selects from its own elements, and the positions that these have in the whole row. */
+#include <inttypes.h>
+
 #include "error.h"
 #include "run.h"
+#include "topk_transfer.h"
 
 void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitch) {
     const struct topk_dist_plan *p = r->plan;
@@ -44,6 +47,24 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
         topk_dist_of_core(topk_plan_run(own_plan, &input, &output, r->b.core, p->core_bytes, NULL));
     if (status == TOPK_OK) {
         topk_dist_stride_positions(r, indices, pitch);
+    }
+    return status;
+}
+
+topk_status topk_dist_check_table(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_status status = TOPK_OK;
+    if (topk_dist_checks_table(p)) {
+        status =
+            topk_dist_of_core(topk_find_descents(p->context, &p->problem, &r->input, r->b.descents, NULL));
+    }
+    for (int64_t row = 0; row < p->problem.rows && topk_dist_checks_table(p) && status == TOPK_OK; row++) {
+        if (r->b.descents[row] >= 0) {
+            status = topk_dist_fail(TOPK_ERROR_CONTRADICTION,
+                                    "input->indices: in row %" PRId64 " the position of element %" PRId64
+                                    " is negative, or not above the one before it",
+                                    row, r->b.descents[row]);
+        }
     }
     return status;
 }

@@ -45,6 +45,10 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
                               "options->exchange_kth is %d, options->device_pointers %d: 0 or 1",
                               o->exchange_kth, o->device_pointers);
     }
+    if (o->trust_table < 0 || o->trust_table > 1 || o->reserved != 0) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->trust_table is %d, options->reserved %d",
+                              o->trust_table, o->reserved);
+    }
     if (o->node < 0) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->node is %d: 0, or at least 1", o->node);
     }

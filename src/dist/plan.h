@@ -61,6 +61,16 @@ static inline bool topk_dist_selects(const struct topk_dist_plan *plan) {
     return plan->operation == TOPK_OPERATION_SELECT || plan->operation == TOPK_OPERATION_SELECT_WHERE;
 }
 
+static inline bool topk_dist_has_table(const struct topk_dist_plan *plan) {
+    return topk_dist_selects(plan) && plan->options.map == TOPK_DIST_TABLE && plan->longest > 0 &&
+           plan->problem.rows > 0;
+}
+
+/* Whether a run looks at the table of positions. */
+static inline bool topk_dist_checks_table(const struct topk_dist_plan *plan) {
+    return topk_dist_has_table(plan) && plan->options.trust_table == 0;
+}
+
 static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
     return topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_IN_PLACE;
 }

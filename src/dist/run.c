@@ -81,8 +81,7 @@ static topk_status check_input(const struct run *r) {
     if (p->options.map != TOPK_DIST_TABLE && r->input.indices != NULL) {
         return topk_dist_fail(TOPK_ERROR_CONTRADICTION, "input->indices, but positions have no table");
     }
-    if (p->options.map == TOPK_DIST_TABLE && r->input.indices == NULL && p->longest > 0 &&
-        p->problem.rows > 0) {
+    if (topk_dist_has_table(p) && r->input.indices == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER,
                               "input->indices is NULL: it has the table of positions");
     }
@@ -165,7 +164,7 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
     }
     r->stream = stream;
     (void)topk_dist_lay_out(p, workspace, &r->b);
-    return TOPK_OK;
+    return p->on_device ? TOPK_OK : topk_dist_check_table(r);
 }
 
 static topk_status run(topk_dist_plan *plan, bool is_given, const topk_dist_source *source,

@@ -17,6 +17,9 @@ struct run {
 
 /* ---- Steps of one rank ---- */
 
+/* Whether the table of positions, if there is one, ascends in each row. */
+topk_status topk_dist_check_table(const struct run *r);
+
 /* Runs a plan of the core for the elements of this rank, with positions in the whole row as indices.
  * `own_k`: k of each row, or NULL, which is the caller's. */
 topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,

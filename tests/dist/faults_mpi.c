@@ -195,6 +195,9 @@ static void no_root(arguments *a) {
 static void no_device_pointers(arguments *a) {
     a->options.device_pointers = -1;
 }
+static void no_trust(arguments *a) {
+    a->options.trust_table = 2;
+}
 static void no_exchange(arguments *a) {
     a->options.exchange_kth = 2;
 }
@@ -275,6 +278,7 @@ static const struct {
     {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no root", no_root, TOPK_ERROR_OUT_OF_RANGE, false},
     {"a negative node", negative_node, TOPK_ERROR_OUT_OF_RANGE, false},
+    {"no trust in a table", no_trust, TOPK_ERROR_OUT_OF_RANGE, false},
     {"no exchange", no_exchange, TOPK_ERROR_OUT_OF_RANGE, false},
     {"no pointers of the device", no_device_pointers, TOPK_ERROR_OUT_OF_RANGE, false},
     {"options of another size", options_of_another_size, TOPK_ERROR_STRUCT_SIZE, false},
@@ -419,6 +423,88 @@ static void check_tables_of(topk_dist_strategy strategy, topk_dist_destination d
         CHECK(is_poison(a.best, sizeof a.best) && is_poison(a.indices, sizeof a.indices));
     }
     topk_dist_plan_destroy(plan);
+}
+
+/* Where element `at` of the middle row has the position `spoilt` on one rank, all ranks have an error; on a
+ * GPU the row is -2 on all of them. In place without lists, where ties are free, it is so on that rank. */
+static void check_descent(topk_dist_strategy strategy, topk_dist_destination destination, topk_ties ties,
+                          int at, int64_t spoilt) {
+    static int64_t table[ROWS * LENGTH];
+    const bool alone =
+        destination == TOPK_DIST_IN_PLACE && strategy == TOPK_DIST_HISTOGRAM && ties == TOPK_TIES_ANY;
+    int64_t own_k[ROWS], before[ROWS];
+    arguments a;
+    topk_dist_plan *plan;
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    a.options.map = TOPK_DIST_TABLE;
+    a.options.strategy = strategy;
+    a.options.destination = destination;
+    a.problem.ties = ties;
+    if (!CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        return;
+    }
+    for (int at_fault = 0; at_fault < ranks; at_fault++) {
+        for (int i = 0; i < ROWS * LENGTH; i++) {
+            table[i] = (int64_t)(i % LENGTH) * ranks + rank;
+        }
+        table[LENGTH + at] = rank == at_fault ? spoilt : table[LENGTH + at];
+        set_arguments(&a, TOPK_OPERATION_SELECT);
+        a.input.indices = table;
+        if (destination == TOPK_DIST_IN_PLACE) {
+            a.output.own_k = own_k;
+            a.output.before = before;
+        }
+        const topk_status status = run(&a, plan);
+        if (!is_cuda) {
+            expect_all(TOPK_ERROR_CONTRADICTION, status, at_fault, "a table that does not ascend");
+            CHECK(is_poison(a.best, sizeof a.best) && is_poison(a.indices, sizeof a.indices));
+            char where[64];
+            (void)snprintf(where, sizeof where, "row 1 the position of element %d ", at);
+            CHECK(strstr(topk_dist_last_error(), where) != NULL);
+            continue;
+        }
+        CHECK_STATUS(TOPK_OK, status);
+        for (int slot = 0; slot < ROWS * K; slot++) {
+            const bool is_broken = slot / K == 1 && (!alone || rank == at_fault);
+            CHECK((a.indices[slot] == -2) == is_broken);
+            CHECK(destination != TOPK_DIST_IN_PLACE ||
+                  ((own_k[slot / K] == -2) == is_broken && (before[slot / K] == -2) == is_broken));
+        }
+    }
+    topk_dist_plan_destroy(plan);
+}
+
+/* A table that is trusted is not looked at: the other rows are right, and no other memory is touched. */
+static void check_trust(void) {
+    static int64_t table[ROWS * LENGTH];
+    arguments a;
+    topk_dist_plan *plan;
+    for (int i = 0; i < ROWS * LENGTH; i++) {
+        table[i] = (int64_t)(i % LENGTH) * ranks + rank;
+    }
+    table[LENGTH + 50] = 7;
+    set_arguments(&a, TOPK_OPERATION_SELECT);
+    a.options.map = TOPK_DIST_TABLE;
+    a.options.trust_table = 1;
+    a.input.indices = table;
+    if (CHECK_STATUS(TOPK_OK, create(&a, &plan))) {
+        CHECK_STATUS(TOPK_OK, run(&a, plan));
+        for (int slot = 0; slot < K; slot++) {
+            CHECK(a.indices[slot] == slot && a.indices[2 * K + slot] == slot);
+        }
+        topk_dist_plan_destroy(plan);
+    }
+}
+
+static void check_descents(void) {
+    static const topk_dist_strategy strategies[] = {TOPK_DIST_GATHER, TOPK_DIST_HISTOGRAM};
+    check_trust();
+    for (int s = 0; s < 2; s++) {
+        check_descent(strategies[s], TOPK_DIST_EVERYWHERE, TOPK_TIES_LOWEST_INDEX, 0, -1);
+        check_descent(strategies[s], TOPK_DIST_EVERYWHERE, TOPK_TIES_ANY, LENGTH - 1, 0);
+        check_descent(strategies[s], TOPK_DIST_IN_PLACE, TOPK_TIES_LOWEST_INDEX, 50, 7);
+        check_descent(strategies[s], TOPK_DIST_IN_PLACE, TOPK_TIES_ANY, 1, INT64_MIN);
+    }
 }
 
 /* ---- Sources ---- */
@@ -801,6 +887,7 @@ int main(int argc, char **argv) {
     check_tables_of(TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE);
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_EVERYWHERE);
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE);
+    check_descents();
     check_short_lists(TOPK_DIST_GATHER);
     if (!is_cuda) {
         check_padding_stays();

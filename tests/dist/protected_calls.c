@@ -111,3 +111,31 @@ topk_status __wrap_topk_renumber(const topk_context *context, const topk_renumbe
     protected_close();
     return status;
 }
+
+topk_status __real_topk_find_descents(const topk_context *context, const topk_problem *problem,
+                                      const topk_input *input, int64_t *places, topk_stream stream);
+topk_status __wrap_topk_find_descents(const topk_context *context, const topk_problem *problem,
+                                      const topk_input *input, int64_t *places, topk_stream stream);
+topk_status __wrap_topk_find_descents(const topk_context *context, const topk_problem *problem,
+                                      const topk_input *input, int64_t *places, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_find_descents(context, problem, input, places, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,
+                                   const void *from, int64_t from_pitch, topk_index_type to_type, void *to,
+                                   int64_t to_pitch, topk_stream stream);
+topk_status __wrap_topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,
+                                   const void *from, int64_t from_pitch, topk_index_type to_type, void *to,
+                                   int64_t to_pitch, topk_stream stream);
+topk_status __wrap_topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,
+                                   const void *from, int64_t from_pitch, topk_index_type to_type, void *to,
+                                   int64_t to_pitch, topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_break_rows(context, rows, from_type, from, from_pitch, to_type, to, to_pitch, stream);
+    protected_close();
+    return status;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * topk_transfer.h on a backend: copies between memories, filling, positions that become others, and each
- * status.
+ * topk_transfer.h on a backend: copies between memories, filling, positions that become others or do not
+ * ascend, rows that are broken, and each status.
  *
  * usage: transfers cpu|cuda */
 #include <stdbool.h>
@@ -131,6 +131,165 @@ static void check_renumbering(void) {
     }
 }
 
+/* ---- Rows whose positions do not ascend ---- */
+
+enum { DESCENT_ROWS = 7, DESCENT_LENGTH = 17000, DESCENT_STRIDE = DESCENT_LENGTH + 3 };
+
+/* Rows of a table, each with none or several places at which it does not ascend: places that parts of a
+ * kernel's or a thread's work begin and end with, among others. */
+typedef struct table {
+    int64_t numbers[DESCENT_ROWS * DESCENT_STRIDE];
+    int64_t lengths[DESCENT_ROWS], offsets[DESCENT_ROWS + 1], wanted[DESCENT_ROWS];
+} table;
+
+static int64_t draw_place(random_state *random, int64_t length) {
+    static const int64_t places[] = {0, 1, 31, 255, 256, 8191, 8192, 8193, 16384};
+    const int64_t drawn = random_below(random, 12);
+    const int64_t place = drawn < 9 ? places[drawn] : random_below(random, length);
+    return drawn == 11 || place >= length ? length - 1 : place;
+}
+
+/* The number there becomes negative, or the one before it, or less than that. */
+static void spoil(random_state *random, topk_index_type type, table *t, int64_t begin, int64_t place) {
+    const int64_t before = place > 0 ? read_number(type, t->numbers, begin + place - 1) : 0;
+    const int64_t kind = place > 0 ? random_below(random, 3) : 0;
+    const int64_t number = kind == 0 ? -1 - random_below(random, 1000) : kind == 1 ? before : before / 2;
+    write_number(type, t->numbers, begin + place, number);
+}
+
+/* The first place of a row, by its definition. */
+static int64_t first_descent(topk_index_type type, const table *t, int64_t begin, int64_t length) {
+    for (int64_t i = 0; i < length; i++) {
+        const int64_t number = read_number(type, t->numbers, begin + i);
+        if (number < 0 || (i > 0 && number <= read_number(type, t->numbers, begin + i - 1))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void draw_table(random_state *random, topk_index_type type, bool is_csr, table *t) {
+    const int64_t lengths[DESCENT_ROWS] = {0, 1, 2, 300, 8193, DESCENT_LENGTH, 5000};
+    int64_t begin = 0;
+    for (int64_t row = 0; row < DESCENT_ROWS; row++) {
+        const int64_t length = lengths[(row + random_below(random, 2)) % DESCENT_ROWS];
+        int64_t number = random_below(random, 3);
+        begin = is_csr ? begin : row * DESCENT_STRIDE;
+        for (int64_t i = 0; i < length; i++) {
+            write_number(type, t->numbers, begin + i, number);
+            number += 1 + random_below(random, 5);
+        }
+        for (int64_t n = random_below(random, 3); n > 0 && length > 0; n--) {
+            spoil(random, type, t, begin, draw_place(random, length));
+        }
+        t->wanted[row] = first_descent(type, t, begin, length);
+        t->lengths[row] = length;
+        t->offsets[row] = begin;
+        begin += length;
+    }
+    t->offsets[DESCENT_ROWS] = begin;
+}
+
+static void check_table(random_state *random, topk_index_type type, bool is_csr) {
+    static table t;
+    int64_t places[DESCENT_ROWS + 1];
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    table *const device = allocate(TOPK_MEMORY_DEVICE, sizeof t);
+    int64_t *const found = allocate(TOPK_MEMORY_DEVICE, sizeof places);
+    draw_table(random, type, is_csr, &t);
+    memset(places, 0x77, sizeof places);
+    copy(device, &t, sizeof t);
+    copy(found, places, sizeof places);
+    problem.type = TOPK_F32;
+    problem.index_type = type;
+    problem.extent_type = TOPK_INDEX_I64;
+    problem.rows = DESCENT_ROWS;
+    problem.length_max = DESCENT_LENGTH;
+    problem.k_max = 1;
+    problem.shape = is_csr ? TOPK_SHAPE_CSR : TOPK_SHAPE_STRIDED;
+    problem.row_stride = is_csr ? 0 : DESCENT_STRIDE;
+    problem.elements_max = is_csr ? t.offsets[DESCENT_ROWS] : 0;
+    input.indices = device->numbers;
+    input.lengths = is_csr ? NULL : device->lengths;
+    input.offsets = is_csr ? device->offsets : NULL;
+    CHECK_STATUS(TOPK_OK, topk_find_descents(context, &problem, &input, found, NULL));
+    copy(places, found, sizeof places);
+    CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
+    CHECK(memcmp(places, t.wanted, sizeof t.wanted) == 0 && places[DESCENT_ROWS] == 0x7777777777777777);
+    release(TOPK_MEMORY_DEVICE, device);
+    release(TOPK_MEMORY_DEVICE, found);
+}
+
+static void check_descents(void) {
+    random_state random = {3};
+    for (int i = 0; i < 24; i++) {
+        check_table(&random, i & 1 ? TOPK_INDEX_I32 : TOPK_INDEX_I64, (i & 2) != 0);
+    }
+}
+
+static void check_breaking(topk_index_type from_type, topk_index_type to_type) {
+    enum { ROWS = 300, FROM = 3, TO = 5 };
+    int64_t from[ROWS * FROM], to[ROWS * TO + 1];
+    random_state random = {5};
+    for (int64_t i = 0; i < ROWS * FROM; i++) {
+        write_number(from_type, from, i, random_below(&random, 6) - 3);
+    }
+    for (int64_t i = 0; i <= ROWS * TO; i++) {
+        write_number(to_type, to, i, i);
+    }
+    void *const device_from = allocate(TOPK_MEMORY_DEVICE, sizeof from), *const device_to = allocate(
+                                                                             TOPK_MEMORY_DEVICE, sizeof to);
+    copy(device_from, from, sizeof from);
+    copy(device_to, to, sizeof to);
+    CHECK_STATUS(TOPK_OK,
+                 topk_break_rows(context, ROWS, from_type, device_from, FROM, to_type, device_to, TO, NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_break_rows(context, ROWS, from_type, device_from, 0, to_type, device_to, TO, NULL));
+    copy(to, device_to, sizeof to);
+    CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
+    for (int64_t i = 0; i <= ROWS * TO; i++) {
+        const bool breaks = i < ROWS * TO && read_number(from_type, from, i / TO * FROM) < -1;
+        CHECK(read_number(to_type, to, i) == (breaks ? -2 : i));
+    }
+    release(TOPK_MEMORY_DEVICE, device_from);
+    release(TOPK_MEMORY_DEVICE, device_to);
+}
+
+static topk_status find(int64_t *indices, int64_t *places) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    problem.type = TOPK_F32;
+    problem.rows = problem.length_max = 2;
+    problem.index_type = TOPK_INDEX_I64;
+    input.indices = indices;
+    return topk_find_descents(context, &problem, &input, places, NULL);
+}
+
+static void check_descent_statuses(void) {
+    int64_t numbers[8] = {0};
+    const topk_index_type wide = TOPK_INDEX_I64;
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_find_descents(NULL, NULL, NULL, numbers, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_find_descents(context, NULL, NULL, numbers, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, find(NULL, numbers));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, find(numbers, NULL));
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, find(numbers, numbers + 3));
+    CHECK_STATUS(TOPK_ERROR_MISALIGNED, find((int64_t *)(void *)((char *)numbers + 4), numbers + 6));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_break_rows(NULL, 1, wide, numbers, 1, wide, numbers + 4, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_break_rows(context, 1, wide, NULL, 1, wide, numbers, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_break_rows(context, 1, wide, numbers, 1, wide, NULL, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM,
+                 topk_break_rows(context, 1, (topk_index_type)7, numbers, 1, wide, numbers + 4, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE,
+                 topk_break_rows(context, -1, wide, numbers, 1, wide, numbers + 4, 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE,
+                 topk_break_rows(context, 4, wide, numbers, 1, wide, numbers + 4, INT64_MAX / 16, NULL));
+    CHECK_STATUS(TOPK_ERROR_OVERLAP,
+                 topk_break_rows(context, 2, wide, numbers, 2, wide, numbers + 3, 1, NULL));
+    CHECK_STATUS(TOPK_OK, topk_break_rows(context, 0, wide, NULL, 1, wide, NULL, 1, NULL));
+}
+
 /* ---- Statuses ---- */
 
 static void check_statuses(void) {
@@ -183,7 +342,7 @@ int main(int argc, char **argv) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     has_streams = argc > 1 && strcmp(argv[1], "cuda") == 0;
     options.backend = has_streams ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
-    options.threads = has_streams ? 0 : 1;
+    options.threads = has_streams ? 0 : 3;
     const topk_status status = topk_context_create(&options, &context);
     if (status == TOPK_ERROR_BACKEND_UNAVAILABLE) {
         return EXIT_NONE;
@@ -193,6 +352,12 @@ int main(int argc, char **argv) {
     }
     check_copies();
     check_renumbering();
+    check_descents();
+    for (int types = 0; types < 4; types++) {
+        check_breaking(types & 1 ? TOPK_INDEX_I32 : TOPK_INDEX_I64,
+                       types & 2 ? TOPK_INDEX_I32 : TOPK_INDEX_I64);
+    }
+    check_descent_statuses();
     check_statuses();
     topk_context_destroy(context);
     return check_report();

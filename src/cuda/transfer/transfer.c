@@ -87,6 +87,66 @@ static topk_status renumber(const topk_context *context, const topk_renumbering 
     return topk_cuda_do(context, enqueue_renumber, &work);
 }
 
+/* ---- Rows whose positions do not ascend ---- */
+
+struct descents {
+    const topk_context *context;
+    const struct plan *plan;
+    const topk_input *input;
+    int64_t *places;
+    topk_stream stream;
+};
+
+static int enqueue_descents(const void *of) {
+    const struct descents *d = of;
+    const topk_problem *p = &d->plan->problem;
+    const struct call call = {
+        .context = d->context, .plan = d->plan, .input = *d->input, .stream = d->stream};
+    const struct descent_args args = {row_args_of(&call), (uint64_t *)d->places};
+    const int64_t rows = least(p->rows, DESCENT_ROWS_MAX);
+    const int64_t all = RENUMBER_BLOCKS_PER_SM * (int64_t)device_of(d->context)->sms;
+    struct launch_grid grid = grid_of(&call, divide_up(p->length_max, RENUMBER_THREADS * DESCENT_STEPS),
+                                      divide_up(all, rows), RENUMBER_THREADS);
+    grid.rows = (uint32_t)rows;
+    const int error = topk_device_fill(d->stream, d->places, 0xff, (size_t)p->rows * sizeof *d->places);
+    return error != 0 || p->length_max == 0 ? error : topk_cuda_launch_descents(&grid, &args);
+}
+
+static topk_status find_descents(const topk_context *context, const struct plan *plan,
+                                 const topk_input *input, int64_t *places, topk_stream stream) {
+    const struct descents descents = {context, plan, input, places, stream};
+    return topk_cuda_do(context, enqueue_descents, &descents);
+}
+
+struct breaks {
+    const topk_context *context;
+    const struct breaking *how;
+    topk_stream stream;
+};
+
+static int enqueue_break(const void *of) {
+    const struct breaks *w = of;
+    const struct breaking *b = w->how;
+    const struct call call = {.context = w->context, .stream = w->stream};
+    const struct break_args args = {.rows = b->rows,
+                                    .from_pitch = b->from_pitch,
+                                    .to_pitch = b->to_pitch,
+                                    .from_wide = b->from_type == TOPK_INDEX_I64,
+                                    .to_wide = b->to_type == TOPK_INDEX_I64,
+                                    .from = b->from,
+                                    .to = b->to};
+    const int64_t most = RENUMBER_BLOCKS_PER_SM * (int64_t)device_of(w->context)->sms;
+    const struct launch_grid grid =
+        grid_of(&call, divide_up(b->rows * b->to_pitch, RENUMBER_THREADS), most, RENUMBER_THREADS);
+    return topk_cuda_launch_break(&grid, &args);
+}
+
+static topk_status break_rows(const topk_context *context, const struct breaking *breaking,
+                              topk_stream stream) {
+    const struct breaks work = {context, breaking, stream};
+    return topk_cuda_do(context, enqueue_break, &work);
+}
+
 int topk_cuda_prepare_transfers(const topk_context *context) {
     (void)context;
     return topk_cuda_prepare_renumber();
@@ -97,4 +157,6 @@ const struct transfers topk_cuda_transfers = {.copy = copy,
                                               .wait = wait_for,
                                               .allocate_host = allocate_host,
                                               .release_host = release_host,
-                                              .renumber = renumber};
+                                              .renumber = renumber,
+                                              .find_descents = find_descents,
+                                              .break_rows = break_rows};
