@@ -24,12 +24,41 @@ extern "C" {
 TOPK_API topk_status topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
                                topk_stream stream);
 
+/* The same for `rows` rows of row_bytes each, which begin to_pitch and from_pitch bytes apart. Rows at `to`
+ * must not overlap: to_pitch >= row_bytes; at `from` they may. Statuses as topk_copy(), and OUT_OF_RANGE. */
+TOPK_API topk_status topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
+                                    size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream);
+
 /* Sets `bytes` of the context's device to the low 8 bits of `byte`. Statuses as topk_copy(). */
 TOPK_API topk_status topk_fill(const topk_context *context, void *to, int byte, size_t bytes,
                                topk_stream stream);
 
 /* Waits until all work that was enqueued on `stream` is done. NULL_POINTER, CONTRADICTION, DEVICE. */
 TOPK_API topk_status topk_wait(const topk_context *context, topk_stream stream);
+
+/* ---- Streams and events ----
+ *
+ * For work that goes on beside other work. An event is recorded on a stream, and stands for all work that has
+ * been enqueued there so far: another stream, or the host, can wait for it. It may be recorded again. Work
+ * on a stream that waits for an event of a stream that is captured is part of the graph. On the CPU calls
+ * return when their work is done, so streams and events are NULL there, and these calls do nothing. */
+struct CUevent_st;
+typedef struct CUevent_st *topk_event; /* a cudaEvent_t is a pointer to this */
+
+/* Makes a stream that does not wait for the default stream. NULL_POINTER, DEVICE. */
+TOPK_API topk_status topk_stream_create(const topk_context *context, topk_stream *stream);
+
+/* Ends it; its work goes on. NULL is ignored. NULL_POINTER, CONTRADICTION, DEVICE. */
+TOPK_API topk_status topk_stream_destroy(const topk_context *context, topk_stream stream);
+
+TOPK_API topk_status topk_event_create(const topk_context *context, topk_event *event);
+TOPK_API topk_status topk_event_destroy(const topk_context *context, topk_event event);
+
+/* Records the event; has the work that is enqueued on `stream` from now on wait for it; has the host wait.
+ * An event that was never recorded is not waited for. NULL_POINTER, CONTRADICTION, DEVICE. */
+TOPK_API topk_status topk_event_record(const topk_context *context, topk_event event, topk_stream stream);
+TOPK_API topk_status topk_event_await(const topk_context *context, topk_event event, topk_stream stream);
+TOPK_API topk_status topk_event_wait(const topk_context *context, topk_event event);
 
 /* Where memory lies. On the CPU both are the same. */
 typedef enum topk_memory {
@@ -47,6 +76,10 @@ TOPK_API topk_status topk_memory_allocate(const topk_context *context, topk_memo
 /* Gives it back, once all work of the device is done; NULL is ignored. Kind and context are as for
  * topk_memory_allocate(). NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
 TOPK_API topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory);
+
+/* Adds: to[i] += from[i] for `count` numbers. The two must not overlap. Statuses as topk_renumber(). */
+TOPK_API topk_status topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                              topk_stream stream);
 
 /* Finds the rows whose positions do not ascend. Of each row places[r] becomes the first place, from 0 on, at
  * which input->indices has a negative number, or one that is not above the number before it; -1 where there

@@ -28,6 +28,37 @@ topk_status topk_copy(const topk_context *context, void *to, const void *from, s
     return context->backend->transfers->copy(context, to, from, bytes, stream);
 }
 
+topk_status topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
+                           size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream) {
+    KEEP_ERRNO;
+    const struct copied_rows copied = {to, from, to_pitch, from_pitch, row_bytes, rows};
+    bool overflow = false;
+    topk_status status = check_context(context, stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (rows < 0 || (rows > 1 && to_pitch < row_bytes)) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "rows are %lld of %zu bytes, %zu apart", (long long)rows,
+                         row_bytes, to_pitch);
+    }
+    if (rows == 0 || row_bytes == 0) {
+        return TOPK_OK;
+    }
+    if (to == NULL || from == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", to == NULL ? "to" : "from");
+    }
+    const size_t to_bytes = topk_checked_bytes(rows - 1, to_pitch, &overflow) + row_bytes;
+    const size_t from_bytes = topk_checked_bytes(rows - 1, from_pitch, &overflow) + row_bytes;
+    const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+    if (overflow) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "rows reach beyond all memory");
+    }
+    if (a < b ? b - a < to_bytes : a - b < from_bytes) {
+        return topk_fail(TOPK_ERROR_OVERLAP, "to and from overlap");
+    }
+    return context->backend->transfers->copy_rows(context, &copied, stream);
+}
+
 topk_status topk_fill(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream) {
     KEEP_ERRNO;
     const topk_status status = check_context(context, stream);
@@ -42,6 +73,90 @@ topk_status topk_wait(const topk_context *context, topk_stream stream) {
     KEEP_ERRNO;
     const topk_status status = check_context(context, stream);
     return status != TOPK_OK ? status : context->backend->transfers->wait(context, stream);
+}
+
+/* ---- Streams and events ---- */
+
+static topk_status check_named(const topk_context *context, const char *name, const void *pointer) {
+    return context == NULL || pointer == NULL
+               ? topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", context == NULL ? "context" : name)
+               : TOPK_OK;
+}
+
+/* A backend without streams has no events either. */
+static topk_status check_event(const topk_context *context, topk_event event, topk_stream stream) {
+    const topk_status status = check_context(context, stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const bool has_events = context->backend->transfers->streams != NULL;
+    return has_events == (event != NULL)
+               ? TOPK_OK
+               : topk_fail(has_events ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION, "event is %sNULL",
+                           has_events ? "" : "not ");
+}
+
+topk_status topk_stream_create(const topk_context *context, topk_stream *stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_named(context, "stream", (const void *)stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    *stream = NULL;
+    const struct stream_calls *const streams = context->backend->transfers->streams;
+    return streams == NULL ? TOPK_OK : streams->create_stream(context, stream);
+}
+
+topk_status topk_stream_destroy(const topk_context *context, topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_context(context, stream);
+    return status != TOPK_OK || stream == NULL
+               ? status
+               : context->backend->transfers->streams->destroy_stream(context, stream);
+}
+
+topk_status topk_event_create(const topk_context *context, topk_event *event) {
+    KEEP_ERRNO;
+    const topk_status status = check_named(context, "event", (const void *)event);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    *event = NULL;
+    const struct stream_calls *const streams = context->backend->transfers->streams;
+    return streams == NULL ? TOPK_OK : streams->create_event(context, event);
+}
+
+topk_status topk_event_destroy(const topk_context *context, topk_event event) {
+    KEEP_ERRNO;
+    if (context != NULL && event == NULL) {
+        return TOPK_OK;
+    }
+    const topk_status status = check_event(context, event, NULL);
+    return status != TOPK_OK ? status : context->backend->transfers->streams->destroy_event(context, event);
+}
+
+topk_status topk_event_record(const topk_context *context, topk_event event, topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_event(context, event, stream);
+    return status != TOPK_OK || event == NULL
+               ? status
+               : context->backend->transfers->streams->record(context, event, stream);
+}
+
+topk_status topk_event_await(const topk_context *context, topk_event event, topk_stream stream) {
+    KEEP_ERRNO;
+    const topk_status status = check_event(context, event, stream);
+    return status != TOPK_OK || event == NULL
+               ? status
+               : context->backend->transfers->streams->await(context, event, stream);
+}
+
+topk_status topk_event_wait(const topk_context *context, topk_event event) {
+    KEEP_ERRNO;
+    const topk_status status = check_event(context, event, NULL);
+    return status != TOPK_OK || event == NULL
+               ? status
+               : context->backend->transfers->streams->wait_event(context, event);
 }
 
 /* ---- Memory ---- */
@@ -123,6 +238,26 @@ topk_status topk_renumber(const topk_context *context, const topk_renumbering *r
     return status != TOPK_OK || own.count == 0
                ? status
                : context->backend->transfers->renumber(context, &own, from, to, stream);
+}
+
+topk_status topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                     topk_stream stream) {
+    KEEP_ERRNO;
+    struct buffer_list buffers = {.count = 0};
+    const size_t bytes = (size_t)count * sizeof *to;
+    topk_status status = check_context(context, stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (count < 0 || count > INT64_MAX / 8) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "count is %lld", (long long)count);
+    }
+    buffer_list_add(&buffers, (struct buffer){"from", from, bytes, sizeof *from, true, false});
+    buffer_list_add(&buffers, (struct buffer){"to", to, bytes, sizeof *to, true, true});
+    status = topk_check_memory(context, &buffers);
+    return status != TOPK_OK || count == 0
+               ? status
+               : context->backend->transfers->add(context, count, from, to, stream);
 }
 
 /* ---- Rows whose positions do not ascend ---- */

@@ -14,6 +14,25 @@ struct breaking {
     void *to;
 };
 
+/* Streams, and what they wait for. */
+struct stream_calls {
+    topk_status (*create_stream)(const topk_context *context, topk_stream *stream);
+    topk_status (*destroy_stream)(const topk_context *context, topk_stream stream);
+    topk_status (*create_event)(const topk_context *context, topk_event *event);
+    topk_status (*destroy_event)(const topk_context *context, topk_event event);
+    topk_status (*record)(const topk_context *context, topk_event event, topk_stream stream);
+    topk_status (*await)(const topk_context *context, topk_event event, topk_stream stream);
+    topk_status (*wait_event)(const topk_context *context, topk_event event);
+};
+
+/* At least one row, of at least one byte. */
+struct copied_rows {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, row_bytes;
+    int64_t rows;
+};
+
 struct transfers {
     topk_status (*copy)(const topk_context *context, void *to, const void *from, size_t bytes,
                         topk_stream stream);
@@ -24,6 +43,11 @@ struct transfers {
     topk_status (*release_host)(const topk_context *context, void *memory);
     topk_status (*renumber)(const topk_context *context, const topk_renumbering *renumbering,
                             const void *from, void *to, topk_stream stream);
+    topk_status (*copy_rows)(const topk_context *context, const struct copied_rows *rows, topk_stream stream);
+    topk_status (*add)(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                       topk_stream stream);
+    /* NULL where calls return when their work is done. */
+    const struct stream_calls *streams;
     topk_status (*find_descents)(const topk_context *context, const struct plan *plan,
                                  const topk_input *input, int64_t *places, topk_stream stream);
     topk_status (*break_rows)(const topk_context *context, const struct breaking *breaking,

@@ -16,6 +16,15 @@ static topk_status copy(const topk_context *context, void *to, const void *from,
     return TOPK_OK;
 }
 
+static topk_status copy_rows(const topk_context *context, const struct copied_rows *c, topk_stream stream) {
+    (void)context, (void)stream;
+    for (int64_t row = 0; row < c->rows; row++) {
+        memcpy((char *)c->to + (size_t)row * c->to_pitch, (const char *)c->from + (size_t)row * c->from_pitch,
+               c->row_bytes);
+    }
+    return TOPK_OK;
+}
+
 static topk_status fill(const topk_context *context, void *to, int byte, size_t bytes, topk_stream stream) {
     (void)context, (void)stream;
     memset(to, byte, bytes);
@@ -56,6 +65,15 @@ static topk_status renumber(const topk_context *context, const topk_renumbering 
         } else {
             ((int64_t *)to)[i] = renumbered(r, number);
         }
+    }
+    return TOPK_OK;
+}
+
+static topk_status add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                       topk_stream stream) {
+    (void)context, (void)stream;
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
     }
     return TOPK_OK;
 }
@@ -160,5 +178,7 @@ const struct transfers topk_cpu_transfers = {.copy = copy,
                                              .allocate_host = allocate_host,
                                              .release_host = release_host,
                                              .renumber = renumber,
+                                             .copy_rows = copy_rows,
+                                             .add = add,
                                              .find_descents = find_descents,
                                              .break_rows = break_rows};

@@ -109,6 +109,52 @@ int topk_device_transfer(topk_stream stream, void *to, const void *from, size_t 
     return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
 }
 
+/* The engine takes rows that do not overlap, and pitches below 2^31. */
+int topk_device_transfer_rows(topk_stream stream, void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t row_bytes, int64_t rows) {
+    if (rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes)) {
+        return topk_device_transfer(stream, to, from, row_bytes * (size_t)rows);
+    }
+    if (from_pitch >= row_bytes && from_pitch <= INT32_MAX && to_pitch <= INT32_MAX) {
+        return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, (size_t)rows, cudaMemcpyDefault,
+                                 stream);
+    }
+    int error = cudaSuccess;
+    for (int64_t row = 0; row < rows && error == cudaSuccess; row++) {
+        error = topk_device_transfer(stream, (char *)to + (size_t)row * to_pitch,
+                                     (const char *)from + (size_t)row * from_pitch, row_bytes);
+    }
+    return error;
+}
+
+int topk_device_create_stream(topk_stream *stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+
+int topk_device_destroy_stream(topk_stream stream) {
+    return cudaStreamDestroy(stream);
+}
+
+int topk_device_create_event(topk_event *event) {
+    return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+}
+
+int topk_device_destroy_event(topk_event event) {
+    return cudaEventDestroy(event);
+}
+
+int topk_device_record(topk_event event, topk_stream stream) {
+    return cudaEventRecord(event, stream);
+}
+
+int topk_device_await(topk_event event, topk_stream stream) {
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+
+int topk_device_wait_event(topk_event event) {
+    return cudaEventSynchronize(event);
+}
+
 int topk_device_fill(topk_stream stream, void *to, int byte, size_t bytes) {
     return cudaMemsetAsync(to, byte, bytes, stream);
 }

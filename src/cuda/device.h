@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "topk.h"
+#include "topk_transfer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +71,19 @@ int topk_device_fill(topk_stream stream, void *to, int byte, size_t bytes);
 
 /* Until the work of the stream is done. */
 int topk_device_wait(topk_stream stream);
+
+/* As many rows, each from_pitch and to_pitch bytes behind the one before. */
+int topk_device_transfer_rows(topk_stream stream, void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t row_bytes, int64_t rows);
+
+/* Streams that do not wait for the default stream, and events without times. */
+int topk_device_create_stream(topk_stream *stream);
+int topk_device_destroy_stream(topk_stream stream);
+int topk_device_create_event(topk_event *event);
+int topk_device_destroy_event(topk_event event);
+int topk_device_record(topk_event event, topk_stream stream);
+int topk_device_await(topk_event event, topk_stream stream);
+int topk_device_wait_event(topk_event event);
 
 /* Memory of the host that the device copies by itself. Without room as topk_device_allocate(). */
 int topk_device_allocate_host(size_t bytes, void **address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * topk_transfer.h on a backend: copies between memories, filling, positions that become others or do not
- * ascend, rows that are broken, and each status.
+ * topk_transfer.h on a backend: copies between memories, filling, streams and events, sums, positions that
+ * become others or do not ascend, rows that are broken, and each status.
  *
  * usage: transfers cpu|cuda */
 #include <stdbool.h>
@@ -60,6 +60,88 @@ static void check_copies(void) {
     release(TOPK_MEMORY_DEVICE, device);
     release(TOPK_MEMORY_DEVICE, other);
     release(TOPK_MEMORY_HOST, pinned);
+}
+
+/* Rows that overlap where they come from, that leave gaps, and that lie one behind the other. */
+static void check_rows(void) {
+    static const struct {
+        size_t to_pitch, from_pitch, row_bytes;
+        int64_t rows;
+    } shapes[] = {{7, 9, 7, 100}, {9, 7, 7, 100}, {7, 7, 7, 100}, {8, 3, 7, 100},
+                  {3, 0, 7, 1},   {9, 5, 0, 4},   {9, 5, 4, 0}};
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        unsigned char before[1000], after[1000], wanted[1000];
+        for (int i = 0; i < 1000; i++) {
+            before[i] = (unsigned char)(i * 7 + i / 256);
+            wanted[i] = 0x77;
+        }
+        void *const from = allocate(TOPK_MEMORY_HOST, sizeof before), *const to =
+                                                                          allocate(TOPK_MEMORY_DEVICE, 1000);
+        memcpy(from, before, sizeof before);
+        copy(to, wanted, sizeof wanted);
+        for (int64_t row = 0; row < shapes[s].rows; row++) {
+            memcpy(wanted + (size_t)row * shapes[s].to_pitch, before + (size_t)row * shapes[s].from_pitch,
+                   shapes[s].row_bytes);
+        }
+        CHECK_STATUS(TOPK_OK, topk_copy_rows(context, to, shapes[s].to_pitch, from, shapes[s].from_pitch,
+                                             shapes[s].row_bytes, shapes[s].rows, NULL));
+        copy(after, to, sizeof after);
+        CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
+        CHECK(memcmp(after, wanted, sizeof after) == 0);
+        release(TOPK_MEMORY_HOST, from);
+        release(TOPK_MEMORY_DEVICE, to);
+    }
+}
+
+/* What is copied on another stream is there for work that waits for its event. */
+static void check_streams(void) {
+    enum { BYTES = 1 << 22 };
+    topk_stream stream = (topk_stream)(void *)&context;
+    topk_event event = (topk_event)(void *)&context;
+    unsigned char *const pinned = allocate(TOPK_MEMORY_HOST, BYTES), *const back =
+                                                                         allocate(TOPK_MEMORY_HOST, BYTES);
+    void *const device = allocate(TOPK_MEMORY_DEVICE, BYTES);
+    CHECK_STATUS(TOPK_OK, topk_stream_create(context, &stream));
+    CHECK_STATUS(TOPK_OK, topk_event_create(context, &event));
+    CHECK((stream != NULL) == has_streams && (event != NULL) == has_streams);
+    memset(back, 0, BYTES);
+    for (int again = 1; again <= 3; again++) {
+        memset(pinned, again, BYTES);
+        CHECK_STATUS(TOPK_OK, topk_copy(context, device, pinned, BYTES, stream));
+        CHECK_STATUS(TOPK_OK, topk_event_record(context, event, stream));
+        CHECK_STATUS(TOPK_OK, topk_event_await(context, event, NULL));
+        CHECK_STATUS(TOPK_OK, topk_copy(context, back, device, BYTES, NULL));
+        CHECK_STATUS(TOPK_OK, topk_event_wait(context, event));
+        CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
+        CHECK(back[0] == again && back[BYTES - 1] == again);
+    }
+    CHECK_STATUS(TOPK_OK, topk_event_destroy(context, event));
+    CHECK_STATUS(TOPK_OK, topk_stream_destroy(context, stream));
+    release(TOPK_MEMORY_HOST, pinned);
+    release(TOPK_MEMORY_HOST, back);
+    release(TOPK_MEMORY_DEVICE, device);
+}
+
+static void check_sums(void) {
+    int64_t from[1000], to[1001];
+    for (int i = 0; i <= 1000; i++) {
+        to[i] = i * INT64_C(3000000000);
+        from[i % 1000] = -i;
+    }
+    int64_t *const device_from = allocate(TOPK_MEMORY_DEVICE, sizeof from), *const device_to =
+                                                                                allocate(TOPK_MEMORY_DEVICE,
+                                                                                         sizeof to);
+    copy(device_from, from, sizeof from);
+    copy(device_to, to, sizeof to);
+    CHECK_STATUS(TOPK_OK, topk_add(context, 1000, device_from, device_to, NULL));
+    CHECK_STATUS(TOPK_OK, topk_add(context, 0, NULL, NULL, NULL));
+    copy(to, device_to, sizeof to);
+    CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
+    for (int i = 0; i <= 1000; i++) {
+        CHECK(to[i] == i * INT64_C(3000000000) + (i < 1000 ? from[i] : 0));
+    }
+    release(TOPK_MEMORY_DEVICE, device_from);
+    release(TOPK_MEMORY_DEVICE, device_to);
 }
 
 /* ---- Positions ---- */
@@ -292,6 +374,44 @@ static void check_descent_statuses(void) {
 
 /* ---- Statuses ---- */
 
+static void check_stream_statuses(void) {
+    char bytes[64] = {0};
+    int64_t numbers[4] = {0};
+    topk_stream stream = NULL, none = (topk_stream)(void *)bytes;
+    topk_event event = NULL, other = (topk_event)(void *)bytes;
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_copy_rows(NULL, bytes, 8, bytes + 32, 8, 8, 2, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_copy_rows(context, NULL, 8, bytes + 32, 8, 8, 2, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_copy_rows(context, bytes, 8, NULL, 8, 8, 2, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 8, bytes + 32, 8, 8, -1, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 7, bytes + 32, 8, 8, 2, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 8, bytes, SIZE_MAX / 2, 8, 9, NULL));
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_copy_rows(context, bytes, 24, bytes + 31, 8, 8, 2, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_add(NULL, 1, numbers, numbers + 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_add(context, 1, NULL, numbers, NULL));
+    CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_add(context, 2, numbers, numbers + 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_add(context, -1, numbers, numbers + 1, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_stream_create(NULL, &stream));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_stream_create(context, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_stream_destroy(NULL, NULL));
+    CHECK_STATUS(TOPK_OK, topk_stream_destroy(context, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_event_create(NULL, &event));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_event_create(context, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_event_destroy(NULL, NULL));
+    CHECK_STATUS(TOPK_OK, topk_event_destroy(context, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_event_record(NULL, event, NULL));
+    const topk_status without = has_streams ? TOPK_ERROR_NULL_POINTER : TOPK_OK;
+    CHECK_STATUS(without, topk_event_record(context, NULL, NULL));
+    CHECK_STATUS(without, topk_event_await(context, NULL, NULL));
+    CHECK_STATUS(without, topk_event_wait(context, NULL));
+    if (!has_streams) {
+        CHECK_STATUS(TOPK_ERROR_CONTRADICTION, topk_stream_destroy(context, none));
+        CHECK_STATUS(TOPK_ERROR_CONTRADICTION, topk_event_destroy(context, other));
+        CHECK_STATUS(TOPK_ERROR_CONTRADICTION, topk_event_record(context, other, NULL));
+        CHECK_STATUS(TOPK_ERROR_CONTRADICTION, topk_event_await(context, NULL, none));
+        CHECK_STATUS(TOPK_ERROR_CONTRADICTION, topk_event_wait(context, other));
+    }
+}
+
 static void check_statuses(void) {
     int64_t numbers[4] = {0, 0, 0, 0};
     void *memory = numbers;
@@ -351,6 +471,10 @@ int main(int argc, char **argv) {
         return 1;
     }
     check_copies();
+    check_rows();
+    check_streams();
+    check_sums();
+    check_stream_statuses();
     check_renumbering();
     check_descents();
     for (int types = 0; types < 4; types++) {

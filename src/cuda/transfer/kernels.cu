@@ -66,6 +66,16 @@ TOPK_KERNEL TOPK_BOUNDS(RENUMBER_THREADS, 1) void transfer_break(struct break_ar
     }
 }
 
+TOPK_KERNEL TOPK_BOUNDS(RENUMBER_THREADS, 1) void transfer_add(struct add_args a) {
+    const int64_t threads = (int64_t)simt_blocks() * simt_threads();
+    for (int64_t i = (int64_t)simt_block() * simt_threads() + simt_thread(); i < a.count; i += threads)
+        a.to[i] += a.from[i];
+}
+
+int topk_cuda_launch_add(const struct launch_grid *grid, const struct add_args *args) {
+    return launch("transfer_add", grid, 0, transfer_add, args);
+}
+
 int topk_cuda_launch_descents(const struct launch_grid *grid, const struct descent_args *args) {
     return launch("transfer_descents", grid, 0, transfer_descents, args);
 }
@@ -80,6 +90,7 @@ int topk_cuda_launch_renumber(const struct launch_grid *grid, const struct renum
 
 int topk_cuda_prepare_renumber(void) {
     int error = simt_prepare(transfer_renumber, 0);
+    error = error != 0 ? error : simt_prepare(transfer_add, 0);
     error = error != 0 ? error : simt_prepare(transfer_descents, 0);
     return error != 0 ? error : simt_prepare(transfer_break, 0);
 }

@@ -18,6 +18,12 @@ struct renumber_args {
     void *to;
 };
 
+struct add_args {
+    int64_t count;
+    const int64_t *from;
+    int64_t *to;
+};
+
 struct descent_args {
     struct row_args rows; /* payload: the positions */
     uint64_t *places;     /* of each row, all bits set */
@@ -34,6 +40,7 @@ struct break_args {
 extern "C" {
 #endif
 
+int topk_cuda_launch_add(const struct launch_grid *grid, const struct add_args *args);
 int topk_cuda_launch_descents(const struct launch_grid *grid, const struct descent_args *args);
 int topk_cuda_launch_break(const struct launch_grid *grid, const struct break_args *args);
 int topk_cuda_prepare_renumber(void);

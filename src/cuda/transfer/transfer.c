@@ -6,6 +6,7 @@
 #include "../leaf.h"
 #include "../methods.h"
 #include "kernels.h"
+#include "streams.h"
 
 struct work {
     const topk_context *context;
@@ -27,6 +28,24 @@ static topk_status copy(const topk_context *context, void *to, const void *from,
                         topk_stream stream) {
     const struct work work = {.to = to, .from = from, .bytes = bytes, .stream = stream};
     return topk_cuda_do(context, enqueue_copy, &work);
+}
+
+struct rows_work {
+    const struct copied_rows *rows;
+    topk_stream stream;
+};
+
+static int enqueue_rows(const void *of) {
+    const struct rows_work *w = of;
+    const struct copied_rows *c = w->rows;
+    return topk_device_transfer_rows(w->stream, c->to, c->to_pitch, c->from, c->from_pitch, c->row_bytes,
+                                     c->rows);
+}
+
+static topk_status copy_rows(const topk_context *context, const struct copied_rows *rows,
+                             topk_stream stream) {
+    const struct rows_work work = {rows, stream};
+    return topk_cuda_do(context, enqueue_rows, &work);
 }
 
 static int enqueue_fill(const void *of) {
@@ -85,6 +104,27 @@ static topk_status renumber(const topk_context *context, const topk_renumbering 
     const struct work work = {
         .context = context, .to = to, .from = from, .how = renumbering, .stream = stream};
     return topk_cuda_do(context, enqueue_renumber, &work);
+}
+
+struct add_work {
+    const topk_context *context;
+    struct add_args args;
+    topk_stream stream;
+};
+
+static int enqueue_add(const void *of) {
+    const struct add_work *w = of;
+    const struct call call = {.context = w->context, .stream = w->stream};
+    const int64_t most = RENUMBER_BLOCKS_PER_SM * (int64_t)device_of(w->context)->sms;
+    const struct launch_grid grid =
+        grid_of(&call, divide_up(w->args.count, RENUMBER_THREADS), most, RENUMBER_THREADS);
+    return topk_cuda_launch_add(&grid, &w->args);
+}
+
+static topk_status add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                       topk_stream stream) {
+    const struct add_work work = {context, {count, from, to}, stream};
+    return topk_cuda_do(context, enqueue_add, &work);
 }
 
 /* ---- Rows whose positions do not ascend ---- */
@@ -158,5 +198,8 @@ const struct transfers topk_cuda_transfers = {.copy = copy,
                                               .allocate_host = allocate_host,
                                               .release_host = release_host,
                                               .renumber = renumber,
+                                              .copy_rows = copy_rows,
+                                              .add = add,
+                                              .streams = &topk_cuda_streams,
                                               .find_descents = find_descents,
                                               .break_rows = break_rows};
