@@ -106,13 +106,15 @@ typedef struct topk_dist_options {
     topk_dist_origin origin; /* of this rank's elements */
     int node; /* for GATHER_NODES: ranks with the same number, 1 or more, are one node. 0 on all ranks: ranks
                  that share memory are one, as MPI tells */
-    int64_t
-        piece; /* the longest piece: elements of each row that are looked at in one step. READ and READ_ONCE:
-                  at least 1; a workspace holds two pieces. PARTS: 0 is whole parts. INPUT: 0 */
+    int64_t piece;   /* the longest piece: elements of each row that are looked at in one step. READ and
+                        READ_ONCE: at least 1; a workspace holds two pieces. PARTS: 0 is whole parts; on a GPU
+                        that they are copied to, two times all elements then. INPUT: 0 */
     int trust_table; /* of this rank, TABLE: 0 has each run look at the table once, as topk_dist_plan_run()
                         says. 1: it does not, and slots of a row whose positions do not ascend are undefined
                       */
-    int reserved;    /* 0 */
+    int parts_on_device; /* PARTS, of a rank on a GPU: 0: parts lie in memory of the host, and pieces of them
+                            are copied; 1: in the memory of the device, and pieces are looked at where they
+                            lie */
 } topk_dist_options;
 
 #define TOPK_DIST_OPTIONS_INIT                                                                               \
@@ -132,9 +134,9 @@ typedef struct topk_dist_plan topk_dist_plan;
  * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, where
  * runs of positions overlap, or where the context is not on the device of the group; OUT_OF_RANGE for a root
  * that is no rank; UNSUPPORTED for GATHER_NODES on a GPU or in a group that enqueues, for other operations,
- * for approximations, for 32-bit extents with lists of 2^31 candidates, and for elements in pieces on a GPU,
- * in a group that enqueues, by a table of positions, or read once for kth or histogram; DEVICE as
- * topk_dist_plan_run(). */
+ * for approximations, for 32-bit extents with lists of 2^31 candidates, and for elements that are read in a
+ * group that enqueues, that come in pieces by a table of positions, or are read once for kth or histogram;
+ * DEVICE as topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_create(topk_dist_group *group, topk_context *context,
                                            topk_operation operation, const topk_problem *problem,
                                            const topk_dist_options *options, topk_dist_plan **plan);
@@ -210,8 +212,14 @@ TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *
 /* ---- Elements in several vectors, or read piece by piece ----
  *
  * The elements of a rank's row lie one behind the other in its parts, or are read. An element's position on
- * the rank counts through all parts. Rows are STRIDED, and the map is BASE or STRIDE. The context is on the
- * CPU, and the group waits (MPI). */
+ * the rank counts through all parts. Rows are STRIDED, and the map is BASE or STRIDE.
+ *
+ * On a GPU a workspace holds two pieces. While one is selected from, the next is copied there, on a stream of
+ * the plan's own: so a row may be longer than the GPU's memory. Parts lie in memory of the host; pinned
+ * memory (topk_memory_allocate() gives some) is copied behind the caller's back, other memory more slowly,
+ * and perhaps before a call returns. With options.parts_on_device they lie on the GPU, and nothing is
+ * copied. What parts hold must stay until the run's work is done, and in each replay of a graph. Elements
+ * that are read come through two pinned pieces of the plan; their group waits (MPI). */
 
 /* A part of each row: element e of row r is values[r * row_stride + e]. */
 typedef struct topk_dist_part {
@@ -220,11 +228,11 @@ typedef struct topk_dist_part {
     int64_t row_stride; /* 0: length */
 } topk_dist_part;
 
-/* Writes elements [first, first + length) of row `row` of the rank to `values`. length is at least 1. Returns
- * TOPK_OK, or a status that the run then has on all ranks; DEVICE of it breaks no group. A run calls it from
- * a thread of its own as well, but never twice at the same time: the next piece is read while ranks select
- * from one. Rows of a piece are read in turn, and pieces in the order of positions. Histogram and kth read
- * all elements several times. */
+/* Writes elements [first, first + length) of row `row` of the rank to `values`, which is memory of the host.
+ * length is at least 1. Returns TOPK_OK, or a status that the run then has on all ranks; DEVICE of it breaks
+ * no group. A run calls it from a thread of its own as well, but never twice at the same time: the next piece
+ * is read while ranks select from one. Rows of a piece are read in turn, and pieces in the order of
+ * positions. Histogram and kth read all elements several times. */
 typedef topk_status topk_dist_read(void *user, int64_t row, int64_t first, int64_t length, void *values);
 
 typedef struct topk_dist_source {
@@ -240,11 +248,12 @@ typedef struct topk_dist_source {
     { sizeof(topk_dist_source), 0, NULL, 0, NULL, NULL }
 
 /* As topk_dist_plan_run(), for a rank whose options name an origin other than INPUT; the other ranks may call
- * either. `input` has k, the predicate and `lengths` (clamped to source->length); its values and indices are
- * NULL. It may start a thread, which ends before it returns.
+ * either. `input` has k, the predicate and `lengths` (clamped to source->length), on a GPU in its memory; its
+ * values and indices are NULL. It may start a thread, which ends before it returns.
  *
  * An error of the source on one rank, also in the middle, is an error on all, and nothing has been written:
- * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin. */
+ * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin. In a group that
+ * enqueues errors are those of topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_run_source(topk_dist_plan *plan, const topk_dist_source *source,
                                                const topk_input *input, const topk_dist_output *output,
                                                void *workspace, size_t workspace_bytes, topk_stream stream);

@@ -26,6 +26,7 @@ enum topk_dist_number {
     AGREE_BASE,
     AGREE_NODE, /* options->node, or the transport's: 0, -1, ... */
     AGREE_LONGEST,
+    AGREE_READS, /* 1 if its elements are read */
     AGREE_NUMBERS
 };
 

@@ -20,6 +20,8 @@ static const struct way BETWEEN = {13, 1.0 / 1100}; /* nodes */
 static const double MERGE_US = 0.013;  /* of a candidate */
 static const double COUNT_US = 0.0024; /* of an element that a thread counts, in all rounds */
 
+static const double LOAD_US = 1.0 / 54000; /* of a byte from pinned memory to a GPU: PCIe 5.0 x16 */
+
 static const double NEVER_US = 1e15; /* what a rank cannot do */
 
 enum { TOLD_PER_US = 1000, STRATEGIES = TOPK_DIST_GATHER_NODES + 1 };
@@ -97,10 +99,17 @@ static topk_status core_us(const struct topk_dist_plan *plan, topk_operation ope
     return topk_dist_of_core(status);
 }
 
+/* All elements come to a GPU, `passes` times. */
+static double load_us(const struct topk_dist_plan *plan, int passes) {
+    const bool loads = plan->on_device && topk_dist_loads(plan);
+    const double elements = (double)plan->problem.rows * (double)plan->longest;
+    return loads ? passes * elements * (double)topk_type_size(plan->problem.type) * LOAD_US : 0;
+}
+
 static topk_status predict_gather(const struct topk_dist_plan *plan, double *us, double *by_nodes_us) {
     double own_us;
     const topk_status status = core_us(plan, plan->operation, plan->list_max, &own_us);
-    own_us += collective_us(plan, 8);
+    own_us += collective_us(plan, 8) + load_us(plan, 1);
     *us = own_us + deliver_us(plan, (double)plan->list_max);
     *by_nodes_us = topk_dist_nodes_fit(plan) ? own_us + deliver_by_nodes_us(plan) : NEVER_US;
     return status;
@@ -128,7 +137,7 @@ static topk_status predict_histogram(const struct topk_dist_plan *plan, double *
     topk_status status = core_us(plan, plan->operation, part, &select_us);
     status = status == TOPK_OK ? count_us(plan, &counted_us) : status;
     *us = counted_us + select_us + rounds_of(width) * collective_us(plan, counters) +
-          4 * collective_us(plan, 8);
+          4 * collective_us(plan, 8) + load_us(plan, rounds_of(width) + 1);
     if (plan->options.destination != TOPK_DIST_IN_PLACE) {
         *us += deliver_us(plan, (double)part);
     }

@@ -15,6 +15,7 @@
  * Arguments that are wrong are found before the rank has sent anything. If the transport waits anyway (MPI),
  * all ranks then agree on a status, and the run waits for its end. */
 #include "error.h"
+#include "load.h"
 #include "move.h"
 #include "topk_merge.h"
 #include "topk_transfer.h"
@@ -66,7 +67,11 @@ static topk_status select_own(const struct run *r, const topk_plan *own_plan, bo
     output.values = values;
     output.indices = indices;
     topk_status status = by_own_k ? take_own_k(r, &input) : TOPK_OK;
-    status = status == TOPK_OK ? run_core(r, own_plan, &input, &output) : status;
+    if (status == TOPK_OK) {
+        status = topk_dist_is_streamed(r->plan)
+                     ? topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, input.k, values, indices)
+                     : run_core(r, own_plan, &input, &output);
+    }
     return status == TOPK_OK ? map_positions(r, indices, pitch) : status;
 }
 
@@ -181,18 +186,31 @@ static topk_status begin_rounds(const struct run *r) {
 static topk_status count(const struct run *r, int round) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = r->input;
+    if (topk_dist_is_streamed(p)) {
+        return topk_dist_stream_round(r, round);
+    }
     input.k = NULL;
     input.indices = NULL;
     return topk_dist_of_core(topk_sharded_count(p->context, &p->counted, r->b.state, p->counting.state_bytes,
                                                 round, &input, r->b.counters, r->stream));
 }
 
+/* What is read may be unreadable at any time: then ranks agree before they communicate again. */
+static topk_status agreed(struct run *r, topk_status status) {
+    if (!r->plan->any_reads) {
+        return status;
+    }
+    status = topk_dist_agree(r->plan->group, status);
+    r->all_know = status != TOPK_OK && !r->plan->group->broken;
+    return status;
+}
+
 /* Those behind the first count, which finds wrong arguments. */
-static topk_status end_rounds(const struct run *r) {
+static topk_status end_rounds(struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_status status = TOPK_OK;
     for (int round = 0; round < p->counting.rounds && status == TOPK_OK; round++) {
-        status = round > 0 ? count(r, round) : TOPK_OK;
+        status = round > 0 ? agreed(r, count(r, round)) : TOPK_OK;
         status = status == TOPK_OK ? topk_dist_move_sum(r, r->b.counters, p->counting.counters) : status;
         if (status == TOPK_OK) {
             status = topk_dist_of_core(topk_sharded_advance(p->context, &p->counted, r->b.state,
@@ -256,8 +274,34 @@ static topk_status number_own(const struct run *r) {
 
 /* ---- Results in place ---- */
 
+/* Results that come in pieces go through lists: nothing is written before all ranks have theirs. */
+static topk_status place_streamed(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_input input = r->input;
+    topk_status status = take_own_k(r, &input);
+    if (status == TOPK_OK) {
+        status =
+            topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, input.k, r->b.values, r->b.indices);
+    }
+    return status == TOPK_OK ? map_positions(r, r->b.indices, p->pitch) : status;
+}
+
+static topk_status write_streamed(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const size_t slots = (size_t)(p->problem.rows * p->pitch);
+    topk_status status = TOPK_OK;
+    if (r->output.values != NULL) {
+        status = copied(r, r->output.values, r->b.values, slots * topk_type_size(p->problem.type));
+    }
+    if (status == TOPK_OK && r->output.indices != NULL) {
+        status = copied(r, r->output.indices, r->b.indices,
+                        slots * topk_dist_integer_bytes(p->problem.index_type));
+    }
+    return status;
+}
+
 /* Ranks know how many ties come before their own, so each selects its results from its elements. */
-static topk_status place_elements(const struct run *r) {
+static topk_status place_elements(struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     const int64_t *before;
@@ -265,9 +309,16 @@ static topk_status place_elements(const struct run *r) {
     topk_status status = write_result(r, NULL, &output);
     status = status == TOPK_OK ? sum_before(r, r->b.own_equal, true, &before) : status;
     status = status == TOPK_OK ? find_own_k(r, before) : status;
+    if (status == TOPK_OK && topk_dist_is_streamed(p)) {
+        status = place_streamed(r);
+    }
+    status = agreed(r, status);
     status = status == TOPK_OK ? number_own(r) : status;
-    status = status == TOPK_OK ? select_own(r, p->placed, true, r->output.values, r->output.indices, p->pitch)
-                               : status;
+    if (status == TOPK_OK) {
+        status = topk_dist_is_streamed(p)
+                     ? write_streamed(r)
+                     : select_own(r, p->placed, true, r->output.values, r->output.indices, p->pitch);
+    }
     if (status != TOPK_OK || !topk_dist_checks_table(p)) {
         return status;
     }
@@ -319,19 +370,25 @@ static bool has_rounds(const struct run *r) {
 }
 
 /* What a rank does alone before all agree. */
-static topk_status begin(const struct run *r) {
+static topk_status begin(struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_output counts = TOPK_OUTPUT_INIT;
+    topk_status status = topk_dist_reads(p) ? topk_dist_load_lengths(r) : TOPK_OK;
+    if (status != TOPK_OK) {
+        return status;
+    }
     if (has_rounds(r)) {
-        const topk_status status = begin_rounds(r);
+        status = begin_rounds(r);
         return status == TOPK_OK ? count(r, 0) : status;
     }
+    if (p->operation != TOPK_OPERATION_COUNT) {
+        return list_own(r, false);
+    }
     counts.counts = r->b.better;
-    return p->operation == TOPK_OPERATION_COUNT ? run_core(r, p->local, &r->input, &counts)
-                                                : list_own(r, false);
+    return topk_dist_is_streamed(p) ? topk_dist_stream_count(r) : run_core(r, p->local, &r->input, &counts);
 }
 
-static topk_status end_kth(const struct run *r) {
+static topk_status end_kth(struct run *r) {
     topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     output.kth = r->output.values;
     output.better = r->output.better;
@@ -347,7 +404,7 @@ static topk_status end_count(const struct run *r) {
                              : status;
 }
 
-static topk_status end_select(const struct run *r) {
+static topk_status end_select(struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_status status = TOPK_OK;
     if (has_rounds(r)) {
@@ -355,9 +412,12 @@ static topk_status end_select(const struct run *r) {
         if (topk_dist_is_placed(p) && !topk_dist_places_lists(p)) {
             return status == TOPK_OK ? place_elements(r) : status;
         }
+        if (status != TOPK_OK) {
+            return status;
+        }
         /* As if no ties came before: what is too much loses when lists are merged. */
-        status = status == TOPK_OK ? find_own_k(r, NULL) : status;
-        status = status == TOPK_OK ? list_own(r, true) : status;
+        status = find_own_k(r, NULL);
+        status = agreed(r, status == TOPK_OK ? list_own(r, true) : status);
     }
     if (status != TOPK_OK) {
         return status;
@@ -365,11 +425,11 @@ static topk_status end_select(const struct run *r) {
     return topk_dist_is_placed(p) ? place_lists(r) : deliver(r);
 }
 
-topk_status topk_dist_run_on_device(const struct run *r, topk_status status) {
+topk_status topk_dist_run_on_device(struct run *r, topk_status status) {
     const struct topk_dist_plan *p = r->plan;
     const bool waits = p->group->on_stream == NULL;
     status = status == TOPK_OK ? begin(r) : status;
-    status = waits ? topk_dist_agree(p->group, status) : status;
+    status = waits && !p->any_reads ? topk_dist_agree(p->group, status) : agreed(r, status);
     if (status == TOPK_OK) {
         status = p->operation == TOPK_OPERATION_KTH     ? end_kth(r)
                  : p->operation == TOPK_OPERATION_COUNT ? end_count(r)
@@ -379,7 +439,7 @@ topk_status topk_dist_run_on_device(const struct run *r, topk_status status) {
         const topk_status waited = topk_wait(p->context, r->stream);
         status = status == TOPK_OK ? topk_dist_of_core(waited) : status;
     }
-    if (status == TOPK_ERROR_DEVICE) { /* the others may wait for this rank */
+    if (status == TOPK_ERROR_DEVICE && !r->all_know) { /* the others may wait for this rank */
         p->group->broken = true;
     }
     return status;

@@ -234,8 +234,8 @@ topk_status topk_dist_run_histogram(struct run *r, topk_status status) {
     status = by_rounds ? cut_ties(r) : count_ties_before(r);
     if (topk_dist_is_placed(p)) {
         if (status == TOPK_OK && topk_dist_is_streamed(p)) {
-            status = topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, r->b.own_k, r->b.values,
-                                          r->b.indices);
+            status = topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, topk_dist_own_k(r, r->b.own_k),
+                                          r->b.values, r->b.indices);
             if (status == TOPK_OK) {
                 topk_dist_stride_positions(r, r->b.indices, p->pitch);
             }

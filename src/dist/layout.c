@@ -121,8 +121,8 @@ static void take_pieces(const struct topk_dist_plan *p, struct arena *arena, str
     size_t piece; /* bytes of a row */
     out->accumulator = take(arena, 1, p->accumulator_bytes);
     out->piece_lengths = take(arena, p->problem.rows, topk_dist_integer_bytes(p->problem.extent_type));
-    if (p->options.origin != TOPK_DIST_PARTS) {
-        if (__builtin_mul_overflow((size_t)p->options.piece, value, &piece)) {
+    if (topk_dist_loads(p)) {
+        if (__builtin_mul_overflow((size_t)p->piece_max, value, &piece)) {
             piece = SIZE_MAX;
         }
         out->pieces[0] = take(arena, p->problem.rows, piece);

@@ -34,7 +34,7 @@ struct buffers {
     void *tie_state;
     int64_t *tie_counters;
     void *accumulator;   /* plan->accumulator_bytes */
-    void *pieces[2];     /* that are read: options.piece elements of each row */
+    void *pieces[2];     /* that are read or copied: piece_max elements of each row */
     void *piece_lengths; /* of the rows of a piece: extents */
     void *core;          /* plan->core_bytes */
 };

@@ -22,6 +22,17 @@ void topk_dist_stride_positions(const struct run *r, void *indices, int64_t pitc
     }
 }
 
+const void *topk_dist_own_k(const struct run *r, const int64_t *own_k) {
+    const struct topk_dist_plan *p = r->plan;
+    if (own_k == NULL) {
+        return r->input.k;
+    }
+    for (int64_t row = 0; row < p->problem.rows; row++) {
+        topk_dist_write_integer(p->problem.extent_type, r->b.ks, row, own_k[row]);
+    }
+    return r->b.ks;
+}
+
 topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
                                  void *values, void *indices, int64_t pitch) {
     const struct topk_dist_plan *p = r->plan;
@@ -29,7 +40,7 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
     topk_output output = TOPK_OUTPUT_INIT;
     if (topk_dist_is_streamed(p)) {
         const topk_status streamed =
-            topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, own_k, values, indices);
+            topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, topk_dist_own_k(r, own_k), values, indices);
         if (streamed == TOPK_OK) {
             topk_dist_stride_positions(r, indices, pitch);
         }
@@ -37,12 +48,7 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
     }
     output.values = values;
     output.indices = indices;
-    if (own_k != NULL) {
-        for (int64_t row = 0; row < p->problem.rows; row++) {
-            topk_dist_write_integer(p->problem.extent_type, r->b.ks, row, own_k[row]);
-        }
-        input.k = r->b.ks;
-    }
+    input.k = topk_dist_own_k(r, own_k);
     const topk_status status =
         topk_dist_of_core(topk_plan_run(own_plan, &input, &output, r->b.core, p->core_bytes, NULL));
     if (status == TOPK_OK) {

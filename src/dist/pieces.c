@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pieces of parts are looked at where they lie. Pieces that are read lie in two buffers: a thread fills one
- * while the other is visited. A pass starts its thread and ends it, so that none is left between calls. */
+ * while the other is visited. A pass starts its thread and ends it, so that none is left between calls.
+ *
+ * On a device pieces of parts and pieces that are read are copied there first (load.h). */
 #include "pieces.h"
 
 #include <inttypes.h>
@@ -9,6 +11,7 @@
 #include <signal.h>
 
 #include "error.h"
+#include "load.h"
 
 static int64_t lesser(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -17,23 +20,62 @@ static int64_t lesser(int64_t a, int64_t b) {
 /* How many elements of a row lie within [first, first + length). */
 static int64_t row_length(const struct run *r, int64_t row, int64_t first, int64_t length) {
     int64_t all = r->source.length;
-    if (r->input.lengths != NULL) {
-        all = lesser(all, topk_dist_read_integer(r->plan->problem.extent_type, r->input.lengths, row));
+    if (r->lengths != NULL) {
+        all = lesser(all, topk_dist_read_integer(r->plan->problem.extent_type, r->lengths, row));
     }
     return all <= first ? 0 : lesser(all - first, length);
 }
 
+/* On a device: what is below 0 or above the piece's length the core clamps. */
+static topk_status enqueue_lengths(const struct run *r, const struct piece *piece) {
+    const struct topk_dist_plan *p = r->plan;
+    const topk_index_type type = p->problem.extent_type;
+    topk_renumbering how = TOPK_RENUMBERING_INIT;
+    if (type == TOPK_INDEX_I32 && piece->first > INT32_MAX) { /* no row is so long */
+        const size_t bytes = (size_t)p->problem.rows * topk_dist_integer_bytes(type);
+        return topk_dist_of_core(topk_fill(p->context, r->b.piece_lengths, 0, bytes, r->stream));
+    }
+    how.from_type = how.to_type = type;
+    how.count = p->problem.rows;
+    how.addend = -piece->first;
+    return topk_dist_of_core(
+        topk_renumber(p->context, &how, r->input.lengths, r->b.piece_lengths, r->stream));
+}
+
+static topk_status write_lengths(const struct run *r, const struct piece *piece) {
+    if (r->plan->on_device) {
+        return enqueue_lengths(r, piece);
+    }
+    for (int64_t row = 0; row < r->plan->problem.rows; row++) {
+        topk_dist_write_integer(r->plan->problem.extent_type, r->b.piece_lengths, row,
+                                row_length(r, row, piece->first, piece->length));
+    }
+    return TOPK_OK;
+}
+
 static topk_status show(const struct run *r, struct piece *piece, topk_dist_visit *visit, void *what) {
+    topk_status status = TOPK_OK;
     piece->input.size = sizeof piece->input;
     piece->input.predicate = r->input.predicate;
     if (r->input.lengths != NULL) {
-        for (int64_t row = 0; row < r->plan->problem.rows; row++) {
-            topk_dist_write_integer(r->plan->problem.extent_type, r->b.piece_lengths, row,
-                                    row_length(r, row, piece->first, piece->length));
-        }
         piece->input.lengths = r->b.piece_lengths;
+        status = write_lengths(r, piece);
     }
-    return visit(r, piece, what);
+    return status == TOPK_OK ? visit(r, piece, what) : status;
+}
+
+/* The same of a piece that is copied to the device first: from piece->input.values. */
+static topk_status load_and_show(const struct run *r, struct piece *piece, topk_dist_visit *visit,
+                                 void *what) {
+    if (r->plan->load == NULL) {
+        return show(r, piece, visit, what);
+    }
+    topk_status status =
+        topk_dist_load_copy(r, piece->number, piece->input.values, piece->row_stride, piece->length);
+    piece->input.values = r->b.pieces[piece->number % 2];
+    piece->row_stride = piece->length;
+    status = status == TOPK_OK ? show(r, piece, visit, what) : status;
+    return status == TOPK_OK ? topk_dist_load_used(r, piece->number) : status;
 }
 
 /* ---- Parts ---- */
@@ -50,7 +92,7 @@ static topk_status visit_parts(const struct run *r, topk_dist_visit *visit, void
             piece.row_stride = part->row_stride > 0 ? part->row_stride : part->length;
             piece.input.values =
                 part->values != NULL ? (const char *)part->values + (size_t)at * width : NULL;
-            status = show(r, &piece, visit, what);
+            status = load_and_show(r, &piece, visit, what);
             piece.first += piece.length;
             piece.number++;
         }
@@ -80,6 +122,11 @@ static int64_t length_of(const struct run *r, int64_t number) {
     return lesser(r->plan->options.piece, r->source.length - first_of(r, number));
 }
 
+/* Where a piece is read to: on a device the host's part of the way there. */
+static void *buffer_of(const struct run *r, int64_t number) {
+    return r->plan->load != NULL ? r->plan->load->read[number % 2] : r->b.pieces[number % 2];
+}
+
 /* Reads a piece into its buffer, row by row. *row: the one that could not be read. */
 static topk_status fill(const struct run *r, int64_t number, int64_t *row) {
     const struct topk_dist_plan *p = r->plan;
@@ -90,7 +137,7 @@ static topk_status fill(const struct run *r, int64_t number, int64_t *row) {
         const topk_status status =
             wanted == 0 ? TOPK_OK
                         : r->source.read(r->source.user, *row, first, wanted,
-                                         (char *)r->b.pieces[number % 2] + (size_t)*row * row_bytes);
+                                         (char *)buffer_of(r, number) + (size_t)*row * row_bytes);
         if (status != TOPK_OK) {
             return status;
         }
@@ -182,9 +229,12 @@ static topk_status visit_read(const struct run *r, topk_dist_visit *visit, void 
     for (int64_t number = 0; number < reading.pieces && status == TOPK_OK; number++) {
         struct piece piece = {.number = number, .first = first_of(r, number), .length = length_of(r, number)};
         piece.row_stride = piece.length;
-        piece.input.values = r->b.pieces[number % 2];
+        piece.input.values = buffer_of(r, number);
         status = get(&reading, has_thread, number);
-        status = status == TOPK_OK ? show(r, &piece, visit, what) : status;
+        status = status == TOPK_OK ? load_and_show(r, &piece, visit, what) : status;
+        if (status == TOPK_OK && r->plan->load != NULL) {
+            status = topk_dist_load_wait(r, number);
+        }
         pass(&reading, number + 1, status != TOPK_OK);
     }
     if (has_thread) {
@@ -200,6 +250,12 @@ topk_status topk_dist_visit_pieces(const struct run *r, topk_dist_visit *visit, 
         struct piece empty = {.number = 0};
         return show(r, &empty, visit, what);
     }
-    return r->plan->options.origin == TOPK_DIST_PARTS ? visit_parts(r, visit, what)
-                                                      : visit_read(r, visit, what);
+    topk_status status = r->plan->load != NULL ? topk_dist_load_begin(r) : TOPK_OK;
+    if (status == TOPK_OK) {
+        status = topk_dist_reads(r->plan) ? visit_read(r, visit, what) : visit_parts(r, visit, what);
+    }
+    if (r->plan->load != NULL) {
+        topk_dist_load_end(r);
+    }
+    return status;
 }

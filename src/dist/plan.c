@@ -11,6 +11,7 @@
 #include "cost.h"
 #include "error.h"
 #include "layout.h"
+#include "load.h"
 #include "move.h"
 #include "nodes.h"
 #include "topk_accumulator.h"
@@ -45,9 +46,10 @@ static topk_status check_options(const struct topk_dist_plan *plan) {
                               "options->exchange_kth is %d, options->device_pointers %d: 0 or 1",
                               o->exchange_kth, o->device_pointers);
     }
-    if (o->trust_table < 0 || o->trust_table > 1 || o->reserved != 0) {
-        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->trust_table is %d, options->reserved %d",
-                              o->trust_table, o->reserved);
+    if (o->trust_table < 0 || o->trust_table > 1 || o->parts_on_device < 0 || o->parts_on_device > 1) {
+        return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE,
+                              "options->trust_table is %d, options->parts_on_device %d: 0 or 1",
+                              o->trust_table, o->parts_on_device);
     }
     if (o->node < 0) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->node is %d: 0, or at least 1", o->node);
@@ -60,8 +62,7 @@ static topk_status check_origin(const struct topk_dist_plan *plan) {
     if (o->origin < TOPK_DIST_INPUT || o->origin > TOPK_DIST_READ_ONCE) {
         return topk_dist_fail(TOPK_ERROR_UNKNOWN_ENUM, "options->origin is %d", (int)o->origin);
     }
-    const bool reads = o->origin == TOPK_DIST_READ || o->origin == TOPK_DIST_READ_ONCE;
-    if (o->piece < (reads ? 1 : 0) || (o->origin == TOPK_DIST_INPUT && o->piece != 0)) {
+    if (o->piece < (topk_dist_reads(plan) ? 1 : 0) || (o->origin == TOPK_DIST_INPUT && o->piece != 0)) {
         return topk_dist_fail(TOPK_ERROR_OUT_OF_RANGE, "options->piece is %" PRId64 " with origin %d",
                               o->piece, (int)o->origin);
     }
@@ -87,9 +88,9 @@ static topk_status check_context(struct topk_dist_plan *plan) {
     }
     plan->backend = properties.backend;
     plan->on_device = enqueues || properties.backend != TOPK_BACKEND_CPU;
-    if (status == TOPK_OK && plan->on_device && topk_dist_is_streamed(plan)) {
+    if (status == TOPK_OK && enqueues && topk_dist_reads(plan)) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
-                              "elements of a GPU, or of a group that enqueues, do not come in pieces");
+                              "elements are not read in a group that enqueues: parts may lie in memory");
     }
     if (status == TOPK_OK && plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
         !topk_dist_has_nodes(plan)) {
@@ -144,6 +145,10 @@ static topk_status check_problem(struct topk_dist_plan *plan, const topk_problem
     if (plan->options.piece > plan->longest) { /* there are no more elements to look at in one step */
         plan->options.piece = plan->longest > 0 ? plan->longest : 1;
     }
+    plan->piece_max = topk_dist_loads(plan) ? lesser(plan->options.piece, plan->longest) : 0;
+    if (topk_dist_loads(plan) && plan->options.piece == 0) { /* the longest part is not known yet */
+        plan->piece_max = plan->longest;
+    }
     if (__builtin_mul_overflow(p->rows, 8 * (int64_t)plan->group->ranks, &blocks)) {
         return topk_dist_fail(TOPK_ERROR_OVERFLOW, "numbers of all rows and ranks have no room");
     }
@@ -176,6 +181,7 @@ static topk_status set_lists(struct topk_dist_plan *plan, const int64_t *told) {
         const int64_t of_rank = told[r * AGREE_NUMBERS + AGREE_LONGEST];
         longest = of_rank > longest ? of_rank : longest;
         plan->bases[r] = told[r * AGREE_NUMBERS + AGREE_BASE];
+        plan->any_reads = plan->any_reads || told[r * AGREE_NUMBERS + AGREE_READS] != 0;
     }
     plan->list_max = lesser(p->k_max, longest);
     plan->winners_max =
@@ -261,8 +267,13 @@ static topk_status make_streamed(struct topk_dist_plan *plan) {
     if (plan->operation == TOPK_OPERATION_COUNT) {
         return topk_dist_of_core(topk_workspace_size(plan->context, plan->operation, p, &plan->core_bytes));
     }
-    const topk_status status = topk_accumulator_size(plan->context, p, &bytes);
-    plan->accumulator_bytes = bytes;
+    topk_status status = topk_accumulator_size(plan->context, p, &plan->accumulator_bytes);
+    if (status == TOPK_OK && topk_dist_is_placed(plan)) { /* by position there may be fewer */
+        topk_problem placed = *p;
+        placed.k_max = plan->pitch;
+        status = topk_accumulator_size(plan->context, &placed, &bytes);
+        plan->accumulator_bytes = bytes > plan->accumulator_bytes ? bytes : plan->accumulator_bytes;
+    }
     return topk_dist_of_core(status);
 }
 
@@ -379,6 +390,11 @@ static topk_status make_staging(struct topk_dist_plan *plan) {
     return topk_dist_of_core(topk_memory_allocate(plan->context, TOPK_MEMORY_HOST, bytes, &plan->staging));
 }
 
+static topk_status make_both(struct topk_dist_plan *plan) {
+    const topk_status status = make_staging(plan);
+    return status == TOPK_OK ? topk_dist_load_open(plan) : status;
+}
+
 static topk_status make_calls(struct topk_dist_plan *plan) {
     const bool merges = topk_dist_selects(plan) && plan->got_rows > 0 &&
                         (!topk_dist_is_placed(plan) || topk_dist_places_lists(plan));
@@ -392,7 +408,7 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     } else if (status == TOPK_OK && merges) {
         status = make_merge(plan);
     }
-    const bool places = topk_dist_gathers(plan) || !topk_dist_is_streamed(plan);
+    const bool places = topk_dist_places_lists(plan) || !topk_dist_is_streamed(plan);
     if (status == TOPK_OK && topk_dist_is_placed(plan) && places) {
         status = make_placed(plan);
     }
@@ -408,7 +424,8 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
     plan->workspace_bytes = topk_dist_lay_out(plan, NULL, &unused);
     return plan->workspace_bytes == SIZE_MAX
                ? topk_dist_fail(TOPK_ERROR_OVERFLOW, "the workspace is beyond the address space")
-               : make_staging(plan);
+           : topk_dist_loads(plan) && plan->on_device ? make_both(plan)
+                                                      : make_staging(plan);
 }
 
 /* ---- The interface ---- */
@@ -478,6 +495,7 @@ void topk_dist_plan_destroy(topk_dist_plan *plan) {
         topk_plan_destroy(plan->own_counts);
         topk_plan_destroy(plan->best_kth);
         topk_plan_destroy(plan->better);
+        topk_dist_load_close(plan);
         if (plan->staging != NULL) {
             (void)topk_memory_release(plan->context, TOPK_MEMORY_HOST, plan->staging);
         }

@@ -45,7 +45,10 @@ struct topk_dist_plan {
     topk_problem counted;  /* for topk_sharded.h: the elements; the positions of ties */
     topk_problem tied;
     topk_sharded_properties counting, tying;
-    topk_problem streamed; /* PARTS, READ, READ_ONCE: of an accumulator for the rank's list */
+    int64_t piece_max;           /* elements of a row that a buffer for pieces holds; 0: there are none */
+    bool any_reads;              /* a function reads the elements of some rank */
+    struct topk_dist_load *load; /* on a device, if pieces are copied there; else NULL */
+    topk_problem streamed;       /* PARTS, READ, READ_ONCE: of an accumulator for the rank's list */
     size_t accumulator_bytes;
     void *staging;     /* of the host, for lists of the device on their way; or NULL */
     size_t core_bytes; /* workspace of the core's calls */
@@ -78,6 +81,17 @@ static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
 /* Whether the rank's elements come in pieces. */
 static inline bool topk_dist_is_streamed(const struct topk_dist_plan *plan) {
     return plan->options.origin != TOPK_DIST_INPUT;
+}
+
+/* Whether a function reads them. */
+static inline bool topk_dist_reads(const struct topk_dist_plan *plan) {
+    return plan->options.origin == TOPK_DIST_READ || plan->options.origin == TOPK_DIST_READ_ONCE;
+}
+
+/* Whether pieces lie in buffers of the workspace, not where the caller has them. */
+static inline bool topk_dist_loads(const struct topk_dist_plan *plan) {
+    return topk_dist_reads(plan) ||
+           (plan->on_device && plan->options.origin == TOPK_DIST_PARTS && plan->options.parts_on_device == 0);
 }
 
 /* Whether lists are merged that hold the k best of each rank. */

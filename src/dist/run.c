@@ -92,7 +92,17 @@ static topk_status check_input(const struct run *r) {
     return TOPK_OK;
 }
 
-static topk_status check_parts(const topk_dist_source *s) {
+static topk_status check_part(const struct topk_dist_plan *p, int64_t number, const topk_dist_part *part) {
+    if (part->values == NULL && part->length > 0 && p->problem.rows > 0) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "source->parts[%" PRId64 "].values is NULL", number);
+    }
+    return (uintptr_t)part->values % topk_type_size(p->problem.type) == 0
+               ? TOPK_OK
+               : topk_dist_fail(TOPK_ERROR_MISALIGNED,
+                                "source->parts[%" PRId64 "].values is not aligned to its elements", number);
+}
+
+static topk_status check_parts(const struct topk_dist_plan *p, const topk_dist_source *s) {
     int64_t length = 0;
     for (int64_t part = 0; part < s->parts_count; part++) {
         const topk_dist_part *const at = &s->parts[part];
@@ -101,6 +111,10 @@ static topk_status check_parts(const topk_dist_source *s) {
                                   "source->parts[%" PRId64 "] has the length %" PRId64
                                   " and the stride %" PRId64,
                                   part, at->length, at->row_stride);
+        }
+        const topk_status status = check_part(p, part, at);
+        if (status != TOPK_OK) {
+            return status;
         }
     }
     return length == s->length ? TOPK_OK
@@ -123,7 +137,7 @@ static topk_status check_source(struct run *r, bool is_given, const topk_dist_so
     if (status != TOPK_OK) {
         return status;
     }
-    const bool reads = p->options.origin != TOPK_DIST_PARTS;
+    const bool reads = topk_dist_reads(p);
     if (reads != (s->read != NULL) || (reads && (s->parts != NULL || s->parts_count != 0))) {
         return topk_dist_fail(TOPK_ERROR_CONTRADICTION,
                               "source: options->origin of the plan asks for %s alone",
@@ -137,7 +151,7 @@ static topk_status check_source(struct run *r, bool is_given, const topk_dist_so
     if (s->parts == NULL && s->parts_count > 0) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "source->parts is NULL");
     }
-    return reads ? TOPK_OK : check_parts(s);
+    return reads ? TOPK_OK : check_parts(p, s);
 }
 
 static topk_status begin(struct run *r, const topk_input *input, const topk_dist_output *output,
@@ -163,6 +177,7 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
                               workspace_bytes, p->workspace_bytes);
     }
     r->stream = stream;
+    r->lengths = p->on_device ? NULL : r->input.lengths;
     (void)topk_dist_lay_out(p, workspace, &r->b);
     return p->on_device ? TOPK_OK : topk_dist_check_table(r);
 }

@@ -12,7 +12,9 @@ struct run {
     topk_dist_output output;
     topk_dist_source source; /* of a rank whose elements come in pieces */
     struct buffers b;
-    topk_stream stream; /* on a device; else NULL */
+    topk_stream stream;  /* on a device; else NULL */
+    const void *lengths; /* input.lengths, where the host can read it */
+    bool all_know;       /* the run has an error, and all ranks have it */
 };
 
 /* ---- Steps of one rank ---- */
@@ -26,9 +28,13 @@ topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan,
                                  void *values, void *indices, int64_t pitch);
 
 /* The same of elements that come in pieces: the first k_max of each row's list, best first or by position.
- * Indices are positions on the rank, plus index_base where ranks have runs. */
-topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const int64_t *own_k,
+ * `k`: of each row, extents, or NULL. Indices are positions on the rank, plus index_base where ranks have
+ * runs. */
+topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
                                  void *values, void *indices);
+
+/* own_k as extents, in b.ks; NULL: the caller's k. */
+const void *topk_dist_own_k(const struct run *r, const int64_t *own_k);
 
 /* Of elements that come in pieces: counts a round of topk_sharded.h; adds the matches to b.better. */
 topk_status topk_dist_stream_round(const struct run *r, int round);
@@ -55,7 +61,7 @@ topk_status topk_dist_run_kth(struct run *r, topk_status status);
 topk_status topk_dist_run_count(struct run *r, topk_status status);
 
 /* All of them, where data are a device's. */
-topk_status topk_dist_run_on_device(const struct run *r, topk_status status);
+topk_status topk_dist_run_on_device(struct run *r, topk_status status);
 
 /* Fills b.sent: how many candidates of each list must be sent. *count is the most of all lists. */
 topk_status topk_dist_exchange_kth(const struct run *r, int64_t *count);

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "pieces.h"
 #include "topk_accumulator.h"
+#include "topk_transfer.h"
 
 /* ---- The rank's list ---- */
 
@@ -24,29 +25,24 @@ static topk_status push(const struct run *r, const struct piece *piece, void *wh
     return topk_dist_of_core(
         piece->input.predicate != NULL
             ? topk_accumulator_push_where(p->context, &problem, r->b.accumulator, p->accumulator_bytes,
-                                          &chunk, piece->input.predicate, piece->length, piece->first, NULL)
+                                          &chunk, piece->input.predicate, piece->length, piece->first,
+                                          r->stream)
             : topk_accumulator_push(p->context, &problem, r->b.accumulator, p->accumulator_bytes, &chunk,
-                                    piece->length, piece->first, NULL));
+                                    piece->length, piece->first, r->stream));
 }
 
-topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const int64_t *own_k,
+topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
                                  void *values, void *indices) {
     const struct topk_dist_plan *p = r->plan;
-    struct list list = {p->streamed, r->input.k};
+    struct list list = {p->streamed, k};
     list.problem.k_max = k_max;
     list.problem.order = order;
-    if (own_k != NULL) {
-        for (int64_t row = 0; row < p->problem.rows; row++) {
-            topk_dist_write_integer(p->problem.extent_type, r->b.ks, row, own_k[row]);
-        }
-        list.k = r->b.ks;
-    }
     topk_status status = topk_dist_of_core(
-        topk_accumulator_init(p->context, &list.problem, r->b.accumulator, p->accumulator_bytes, NULL));
+        topk_accumulator_init(p->context, &list.problem, r->b.accumulator, p->accumulator_bytes, r->stream));
     status = status == TOPK_OK ? topk_dist_visit_pieces(r, push, &list) : status;
     if (status == TOPK_OK) {
         status = topk_dist_of_core(topk_accumulator_finish(p->context, &list.problem, r->b.accumulator,
-                                                           p->accumulator_bytes, values, indices, NULL));
+                                                           p->accumulator_bytes, values, indices, r->stream));
     }
     return status;
 }
@@ -59,7 +55,7 @@ static topk_status count_part(const struct run *r, const struct piece *piece, vo
     problem.row_stride = piece->row_stride;
     return topk_dist_of_core(
         topk_sharded_count_part(p->context, &problem, r->b.state, p->counting.state_bytes, *(const int *)what,
-                                piece->number, &piece->input, piece->length, r->b.counters, NULL));
+                                piece->number, &piece->input, piece->length, r->b.counters, r->stream));
 }
 
 topk_status topk_dist_stream_round(const struct run *r, int round) {
@@ -76,17 +72,17 @@ static topk_status count_matches(const struct run *r, const struct piece *piece,
     problem.row_stride = piece->row_stride;
     problem.length_max = piece->length;
     input.predicate = NULL;
-    const topk_status status = topk_dist_of_core(topk_count(
-        p->context, &problem, &input, piece->input.predicate, r->b.equal, r->b.core, p->core_bytes, NULL));
-    for (int64_t row = 0; row < p->problem.rows && status == TOPK_OK; row++) {
-        r->b.better[row] += r->b.equal[row];
+    topk_status status = topk_count(p->context, &problem, &input, piece->input.predicate, r->b.equal,
+                                    r->b.core, p->core_bytes, r->stream);
+    if (status == TOPK_OK) {
+        status = topk_add(p->context, p->problem.rows, r->b.equal, r->b.better, r->stream);
     }
-    return status;
+    return topk_dist_of_core(status);
 }
 
 topk_status topk_dist_stream_count(const struct run *r) {
-    for (int64_t row = 0; row < r->plan->problem.rows; row++) {
-        r->b.better[row] = 0;
-    }
-    return topk_dist_visit_pieces(r, count_matches, NULL);
+    const size_t bytes = (size_t)r->plan->problem.rows * sizeof *r->b.better;
+    const topk_status status =
+        topk_dist_of_core(topk_fill(r->plan->context, r->b.better, 0, bytes, r->stream));
+    return status == TOPK_OK ? topk_dist_visit_pieces(r, count_matches, NULL) : status;
 }

@@ -2,8 +2,8 @@
  *
  * The shared list of cases, and random ones, with rows dealt out to ranks: in runs of positions, in turns, or
  * anyhow, with each operation, strategy and destination. A rank has its elements in one input, in parts, in a
- * file, or reads them once. What all ranks write is compared with the oracle, as ever. Each process builds
- * the same case, and keeps what its rank has.
+ * file, or reads them once; on a GPU parts are the device's or the host's. What all ranks write is compared
+ * with the oracle, as ever. Each process builds the same case, and keeps what its rank has.
  *
  * Seven processes (or fewer) work in turns as one group of all, as groups of four and three, and in pairs, so
  * that cases have 7, 4, 3, 2 or 1 ranks.
@@ -284,7 +284,8 @@ static topk_dist_origin draw_origin(const dealt *d, const run_operation *operati
     const bool selects = operation == &run_select || operation == &run_select_where;
     const bool takes_mask = d->predicate.mask != NULL && d->input.predicate != NULL;
     const topk_dist_origin origin = (topk_dist_origin)random_below(random, 4);
-    if ((chosen != HOST && !has_nodes()) || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
+    const bool reads = origin == TOPK_DIST_READ || origin == TOPK_DIST_READ_ONCE;
+    if ((enqueues() && reads) || takes_mask || (selects && d->options.map == TOPK_DIST_TABLE)) {
         return TOPK_DIST_INPUT;
     }
     const bool rereads = operation == &run_kth || (selects && d->options.strategy == TOPK_DIST_HISTOGRAM);
@@ -299,6 +300,7 @@ static void give(dealt *d, const run_operation *operation, int rank, topk_proble
                              oracle_type_size(d->problem.type)};
     d->options.origin = draw_origin(d, operation, &random);
     d->options.piece = 0;
+    d->options.parts_on_device = is_on_gpu() && random_below(&random, 3) == 0;
     if (d->options.origin == TOPK_DIST_INPUT) {
         return;
     }
@@ -459,14 +461,27 @@ static void place_input(const dealt *d, placed *to) {
     }
 }
 
+/* The source, with parts where options.parts_on_device says. */
+static topk_dist_source place_parts(const dealt *d, topk_dist_part *parts) {
+    topk_dist_source source = d->given.source;
+    if (d->options.origin == TOPK_DIST_PARTS && d->options.parts_on_device != 0) {
+        for (int64_t part = 0; part < source.parts_count; part++) {
+            parts[part] = source.parts[part];
+            parts[part].values = place(parts[part].values, d->given.memory[part].bytes);
+        }
+        source.parts = parts;
+    }
+    return source;
+}
+
 /* The host's copies, from now on until protected_end(). */
 static void protect(const dealt *d, const device_buffer *workspace, const run *r) {
     if (chosen == HOST || has_nodes() || chosen == POINTERS) {
         return;
     }
     const guarded *const inputs[] = {&d->values, &d->table, &d->mask, &d->offsets};
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-        protected_add(inputs[i], true);
+    for (size_t i = d->options.origin == TOPK_DIST_INPUT ? 0 : 1; i < sizeof inputs / sizeof inputs[0]; i++) {
+        protected_add(inputs[i], true); /* what the caller reads for itself is its own */
     }
     protected_add(&workspace->guard, false);
     for (int o = 0; o < RUN_OUTPUTS; o++) {
@@ -481,6 +496,8 @@ static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const run *r,
         device_workspace(properties->workspace_bytes, GUARDED_AT_END, DEVICE_GARBAGE, 7);
     topk_status status = TOPK_OK;
     placed on_device;
+    topk_dist_part parts[GIVEN_PARTS_MOST];
+    const topk_dist_source source = place_parts(d, parts);
     place_input(d, &on_device);
     device_send();
     protect(d, &workspace, r);
@@ -491,8 +508,8 @@ static topk_status run_plan(dealt *d, const topk_dist_plan *plan, const run *r,
                                         device_stream());
         } else {
             given_again(&d->given);
-            status = topk_dist_plan_run_source(runs, &d->given.source, &on_device.input, output,
-                                               workspace.data, workspace.bytes, NULL);
+            status = topk_dist_plan_run_source(runs, &source, &on_device.input, output, workspace.data,
+                                               workspace.bytes, device_stream());
         }
     }
     protected_end();

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jobs.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "topk_transfer.h"
 
 enum { WORKSPACE = 8 << 20 };
 
@@ -52,6 +54,8 @@ void draw_problem(random_state *random, int count) {
     drawn.predicate = (topk_predicate)TOPK_PREDICATE_INIT;
     drawn.predicate.kind = TOPK_GE;
     drawn.predicate.low = topk_bound_f64(2);
+    drawn.sources = random_below(random, 2) == 0 ? random_bits(random) : 0;
+    drawn.piece = random_below(random, 3) == 0 ? 0 : 1 + p.length_max / (1 + random_below(random, 6));
 }
 
 void take_problem(topk_operation operation, int count) {
@@ -62,6 +66,7 @@ void take_problem(topk_operation operation, int count) {
     drawn.problem.rows = 2;
     drawn.problem.length_max = 10 * count;
     drawn.problem.k_max = 5;
+    drawn.sources = 0;
     for (int r = 0; r <= count; r++) {
         drawn.first[r] = 10 * r;
     }
@@ -101,6 +106,7 @@ static void run_alone(topk_order order, results *to) {
 
 rank *ranks;
 int rank_count;
+static bool share_one; /* a GPU */
 static pthread_barrier_t meeting;
 static unsigned char filled[sizeof((rank *)0)->seen.indices]; /* for poison() */
 static void (*open_groups)(void), (*close_groups)(void);
@@ -128,6 +134,7 @@ void jobs_end(void) {
 void jobs_open(int count, bool one_each) {
     ranks_open(count, one_each);
     rank_count = count;
+    share_one = !one_each;
     ranks = calloc((size_t)count, sizeof *ranks);
     pthread_barrier_init(&meeting, NULL, (unsigned)count);
     for (int r = 0; r < count; r++) {
@@ -142,6 +149,9 @@ void jobs_open(int count, bool one_each) {
         own->out_values = ranks_memory(r, sizeof own->seen.values);
         own->out_indices = ranks_memory(r, sizeof own->seen.indices);
         own->numbers = ranks_memory(r, 5 * JOBS_ROWS_MOST * sizeof *own->numbers);
+        void *pinned = NULL;
+        CHECK_STATUS(TOPK_OK, topk_memory_allocate(own->context, TOPK_MEMORY_HOST, sizeof elements, &pinned));
+        own->pinned = pinned;
     }
     open_groups();
     for (int r = 0; r < count; r++) {
@@ -152,6 +162,7 @@ void jobs_open(int count, bool one_each) {
 void jobs_close(void) {
     close_groups();
     for (int r = 0; r < rank_count; r++) {
+        CHECK_STATUS(TOPK_OK, topk_memory_release(ranks[r].context, TOPK_MEMORY_HOST, ranks[r].pinned));
         topk_context_destroy(ranks[r].context);
     }
     free(ranks);
@@ -184,7 +195,18 @@ int64_t send_part(rank *own) {
         }
     }
     ranks_send(own->number, own->values, own->sent, (size_t)(drawn.problem.rows * length) * bytes);
-    return length;
+    memcpy(own->pinned, own->sent, (size_t)(drawn.problem.rows * length) * bytes);
+    return own->length = length;
+}
+
+static bool has_parts(const rank *own) {
+    return (drawn.sources >> (2 * own->number) & 1) != 0;
+}
+
+/* Copies of more ranks than two that share a GPU may wait for each other there. */
+static bool has_parts_on_device(const rank *own) {
+    const bool drawn_so = (drawn.sources >> (2 * own->number) & 2) != 0;
+    return has_parts(own) && (drawn_so || (share_one && rank_count > 2));
 }
 
 static topk_dist_output outputs_of(rank *own) {
@@ -216,9 +238,33 @@ void fetch(rank *own) {
 
 topk_status create_plan(rank *own, int64_t length, topk_dist_plan **plan) {
     topk_problem p = drawn.problem;
+    topk_dist_options options = drawn.options;
     p.length_max = p.row_stride = length;
     p.index_base = drawn.options.map == TOPK_DIST_BASE ? drawn.first[own->number] : 0;
-    return topk_dist_plan_create(own->group, own->context, drawn.operation, &p, &drawn.options, plan);
+    if (has_parts(own)) {
+        p.row_stride = 0;
+        options.origin = TOPK_DIST_PARTS;
+        options.piece = drawn.piece;
+        options.parts_on_device = has_parts_on_device(own);
+    }
+    return topk_dist_plan_create(own->group, own->context, drawn.operation, &p, &options, plan);
+}
+
+/* The rank's rows, cut at a third. */
+static topk_status run_parts(rank *own, topk_dist_plan *plan, topk_input *input,
+                             const topk_dist_output *output) {
+    const char *const values = has_parts_on_device(own) ? own->values : (const void *)own->pinned;
+    const int64_t cut = own->length / 3;
+    const topk_dist_part parts[2] = {
+        {values, cut, own->length},
+        {values + (size_t)cut * topk_type_size(drawn.problem.type), own->length - cut, own->length}};
+    topk_dist_source source = TOPK_DIST_SOURCE_INIT;
+    source.length = own->length;
+    source.parts = parts;
+    source.parts_count = 2;
+    input->values = NULL;
+    return topk_dist_plan_run_source(plan, &source, input, output, own->workspace, WORKSPACE,
+                                     ranks_stream(own->number));
 }
 
 topk_status run_plan(rank *own, topk_dist_plan *plan) {
@@ -226,6 +272,9 @@ topk_status run_plan(rank *own, topk_dist_plan *plan) {
     const topk_dist_output output = outputs_of(own);
     input.values = own->values;
     input.predicate = takes_predicate() ? &drawn.predicate : NULL;
+    if (has_parts(own)) {
+        return run_parts(own, plan, &input, &output);
+    }
     return topk_dist_plan_run(plan, &input, &output, own->workspace, WORKSPACE, ranks_stream(own->number));
 }
 
@@ -343,9 +392,11 @@ static void compare(int number) {
         }
     }
     if (!CHECK(right)) {
-        fprintf(stderr, "problem %d of %d ranks: operation %d, destination %d, strategy %d, map %d\n", number,
-                rank_count, (int)drawn.operation, (int)drawn.options.destination, (int)drawn.options.strategy,
-                (int)drawn.options.map);
+        fprintf(stderr,
+                "problem %d of %d ranks: operation %d, destination %d, strategy %d, map %d, sources %#" PRIx64
+                ", piece %" PRId64 "\n",
+                number, rank_count, (int)drawn.operation, (int)drawn.options.destination,
+                (int)drawn.options.strategy, (int)drawn.options.map, drawn.sources, drawn.piece);
     }
 }
 

@@ -26,6 +26,9 @@ typedef struct job {
     topk_dist_options options;
     int64_t first[JOBS_RANKS_MOST + 1]; /* BASE: the position of each rank's first element */
     topk_predicate predicate;
+    /* Two bits of each rank: whether its elements come in two parts, and whether these are the device's. */
+    uint64_t sources;
+    int64_t piece;
 } job;
 
 typedef struct results {
@@ -38,6 +41,8 @@ typedef struct rank {
     topk_context *context;
     topk_dist_group *group; /* the program's */
     void *values, *workspace, *out_values;
+    unsigned char *pinned;          /* what was sent, on the host */
+    int64_t length;                 /* of a row */
     int64_t *out_indices, *numbers; /* of each row: own_k, before, better, equal, counts */
     topk_dist_properties properties;
     unsigned char sent[JOBS_ELEMENT_BYTES];

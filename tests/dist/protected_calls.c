@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The calls of the core that get at protected memory: each opens it. */
 #include "protected.h"
+#include "topk_accumulator.h"
 #include "topk_sharded.h"
 #include "topk_transfer.h"
 
@@ -136,6 +137,123 @@ topk_status __wrap_topk_break_rows(const topk_context *context, int64_t rows, to
     protected_open();
     const topk_status status =
         __real_topk_break_rows(context, rows, from_type, from, from_pitch, to_type, to, to_pitch, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
+                                  size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream);
+topk_status __wrap_topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
+                                  size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream);
+topk_status __wrap_topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
+                                  size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_copy_rows(context, to, to_pitch, from, from_pitch, row_bytes, rows, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                            topk_stream stream);
+topk_status __wrap_topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                            topk_stream stream);
+topk_status __wrap_topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
+                            topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_add(context, count, from, to, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, topk_stream stream);
+topk_status __wrap_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, topk_stream stream);
+topk_status __wrap_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_accumulator_init(context, problem, state, bytes, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, const topk_input *chunk, int64_t length, int64_t base,
+                                         topk_stream stream);
+topk_status __wrap_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, const topk_input *chunk, int64_t length, int64_t base,
+                                         topk_stream stream);
+topk_status __wrap_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t bytes, const topk_input *chunk, int64_t length, int64_t base,
+                                         topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_accumulator_push(context, problem, state, bytes, chunk, length, base, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream);
+topk_status __wrap_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream);
+topk_status __wrap_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_accumulator_push_where(context, problem, state, bytes, chunk,
+                                                                  predicate, length, base, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, void *values, void *indices, topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_accumulator_finish(context, problem, state, bytes, values, indices, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, int round, int64_t part, const topk_input *input,
+                                           int64_t length, int64_t *counters, topk_stream stream);
+topk_status __wrap_topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, int round, int64_t part, const topk_input *input,
+                                           int64_t length, int64_t *counters, topk_stream stream);
+topk_status __wrap_topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t bytes, int round, int64_t part, const topk_input *input,
+                                           int64_t length, int64_t *counters, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_sharded_count_part(context, problem, state, bytes, round, part,
+                                                              input, length, counters, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace, size_t bytes,
+                              topk_stream stream);
+topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace, size_t bytes,
+                              topk_stream stream);
+topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace, size_t bytes,
+                              topk_stream stream) {
+    protected_open();
+    const topk_status status =
+        __real_topk_count(context, problem, input, predicate, counts, workspace, bytes, stream);
     protected_close();
     return status;
 }
