@@ -199,27 +199,6 @@ double read_us(const rank &first, int runs) {
 
 /* ---- Checking ---- */
 
-std::vector<float> make_row(std::int64_t n) {
-    std::vector<float> row(static_cast<std::size_t>(n));
-    const auto threads = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-    std::vector<std::thread> team;
-    for (std::int64_t t = 0; t < threads; t++) {
-        team.emplace_back([&row, n, t, threads] {
-            for (std::int64_t i = n / threads * t, end = t + 1 < threads ? n / threads * (t + 1) : n; i < end;
-                 i++) {
-                std::uint64_t x = static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15;
-                x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-                x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-                row[static_cast<std::size_t>(i)] = static_cast<float>((x ^ (x >> 31)) >> 40) * 0x1p-24f;
-            }
-        });
-    }
-    for (std::thread &each : team) {
-        each.join();
-    }
-    return row;
-}
-
 /* What ranks have in place, one behind the other, or one rank's results; compared with the CPU's. */
 bool is_right(const bench *b, const problem &p, const std::vector<float> &whole) {
     const bool is_kth = p.operation == TOPK_OPERATION_KTH, in_place = p.destination == TOPK_DIST_IN_PLACE;

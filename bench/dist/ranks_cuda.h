@@ -101,6 +101,9 @@ template <typename F> cudaGraphExec_t record(const rank &own, F enqueue) {
     require(cudaStreamSynchronize(own.stream), "a graph");
     return executable;
 }
+/* A row of float32 in [0, 1), by all threads of the host. */
+std::vector<float> make_row(std::int64_t n);
+
 /* Microseconds of a run, if all ranks launch their graphs: from the first one's begin to the last one's end.
  */
 double time_graphs(const bench *b, const std::vector<cudaGraphExec_t> &graphs);

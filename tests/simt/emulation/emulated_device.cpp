@@ -119,7 +119,8 @@ int topk_device_transfer(topk_stream stream, void *to, const void *from, size_t 
 int topk_device_transfer_rows(topk_stream stream, void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t row_bytes, int64_t rows) {
     for (int64_t row = 0; row < rows; row++)
-        simt_copy_async(stream, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, row_bytes);
+        simt_copy_async(stream, (char *)to + row * to_pitch, (const char *)from + row * from_pitch,
+                        row_bytes);
     return 0;
 }
 
