@@ -203,7 +203,7 @@ static bool has_parts(const rank *own) {
     return (drawn.sources >> (2 * own->number) & 1) != 0;
 }
 
-/* Copies of more ranks than two that share a GPU may wait for each other there. */
+/* In graphs copies of more ranks than two that share a GPU wait for each other. */
 static bool has_parts_on_device(const rank *own) {
     const bool drawn_so = (drawn.sources >> (2 * own->number) & 2) != 0;
     return has_parts(own) && (drawn_so || (share_one && rank_count > 2));
