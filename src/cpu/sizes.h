@@ -41,6 +41,7 @@ enum {
     BUCKETS_MAX = 16,
     HANDED_AT_ONCE = 8,
     STUB_HITS_MIN = 12,
+    AT_ONCE_MAX = 100,
     IN_CACHE_MAX = 16,
     BUCKET_ENTRIES = 24,
     COLLECTED_MIN = 200,
@@ -65,7 +66,7 @@ enum {
     SHORT_ROW_MAX = 4096,
     /* Bits of a digit that stubs are sorted by: two tables of counters that stay in the first-level cache.
      */
-    DIGIT_BITS_MAX = 10,
+    DIGIT_BITS_MAX = 11,
     /* Stubs that are sorted by insertion, each behind those before it. */
     INSERTED_MAX = 16,
     /* From this many results on, a long row deals them to buckets and sorts these; fewer are sorted as in
@@ -79,12 +80,14 @@ enum {
     HANDED_AT_ONCE = 1 << 9,
     /* From this many on, hits of a short row are sorted by stubs; fewer are ranked. */
     STUB_HITS_MIN = 80,
+    /* Results that one thread sorts at once, without buckets: two arrays of entries in the outer caches. */
+    AT_ONCE_MAX = 1 << 17,
     /* Entries that a thread sorts in its second-level cache. */
     IN_CACHE_MAX = 1 << 14,
     /* Entries that a bucket should have at least. */
     BUCKET_ENTRIES = 1 << 13,
     /* Entries that are dealt line by line; fewer stay in the caches. */
-    COLLECTED_MIN = 1 << 17,
+    COLLECTED_MIN = 1 << 23,
     /* Elements of short rows that a thread takes on at once. */
     BATCH_ELEMENTS = 1 << 16,
     /* Elements whose masks are made before any is moved: 8 Ki f32 stay in the first cache levels. Where few

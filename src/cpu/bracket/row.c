@@ -252,8 +252,12 @@ static void finish_kth(const struct bracket *b, const void *elements, size_t can
  * this part of them, at either end, is left out. */
 enum { FAR_SAMPLES = 64 };
 
-/* Keys between which most of the best `wanted` samples lie. */
-static struct key_span sampled_span(const struct bracket *b, size_t samples, size_t wanted) {
+/* Keys between which most of the best k samples lie; none of `results` that are sorted at once. */
+static struct key_span sampled_span(const struct bracket *b, size_t samples, size_t results) {
+    if (topk_cpu_sorts_at_once(b, results)) {
+        return (struct key_span){0, 0};
+    }
+    const size_t wanted = (size_t)((double)b->k / (double)b->n * (double)samples);
     const size_t far = wanted / FAR_SAMPLES, last = wanted - far > 0 ? wanted - far : 1;
     const void *keys = b->scratch->sample_keys;
     return (struct key_span){b->kernels->bisect(keys, samples, last, last + far).key,
@@ -264,9 +268,6 @@ static struct key_span sampled_span(const struct bracket *b, size_t samples, siz
 static void sort_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
     const struct scratch *s = b->scratch;
     const struct threshold plateau = {pass->arcs.key, pass->above};
-    const size_t samples = sample_count(b->n, b->k);
-    const size_t wanted = (size_t)((double)b->k / (double)b->n * (double)samples);
-    const struct key_span span = sampled_span(b, samples, wanted);
     const bool wide = s->position_bytes == 8;
     const struct results results = {.values = s->pool_values,
                                     .positions = wide ? NULL : s->pool_positions,
@@ -275,10 +276,11 @@ static void sort_pooled(const struct bracket *b, const struct pass *pass, enum o
                                     .listed = pass->above,
                                     .rest = outcome == PLATEAU ? b->k - pass->above : 0,
                                     .source = wide ? pool_source(s) : (struct source){b->elements, NULL, 0}};
+    const size_t samples = sample_count(b->n, b->k);
     if (outcome == PLATEAU) {
         topk_cpu_winners_add_ties(b, pass->tiles, pass->tile_elements, plateau);
     }
-    topk_cpu_sort_results(b, &results, span);
+    topk_cpu_sort_results(b, &results, sampled_span(b, samples, results.listed + results.rest));
 }
 
 /* The k best of the row itself, above a threshold. */
@@ -287,9 +289,6 @@ static void sort_counted(const struct bracket *b, struct threshold threshold) {
     const size_t most = b->n / SAMPLE_GROUP < COUNTING_SAMPLES ? b->n / SAMPLE_GROUP : COUNTING_SAMPLES;
     const size_t samples = most / SAMPLE_GROUP * SAMPLE_GROUP;
     const bool wide = s->position_bytes == 8, whole = b->k == b->n && b->matcher == NULL && !wide;
-    draw(b, samples, b->k);
-    const size_t wanted = (size_t)((double)b->k / (double)b->n * (double)samples);
-    const struct key_span span = sampled_span(b, samples, wanted);
     struct results results = {.values = b->elements, .rest = b->k, .source = {b->elements, NULL, 0}};
     if (!whole) {
         topk_cpu_winners_from_row(b, threshold);
@@ -297,7 +296,10 @@ static void sort_counted(const struct bracket *b, struct threshold threshold) {
         results.positions = wide ? NULL : s->pool_positions;
         results.source = wide ? pool_source(s) : results.source;
     }
-    topk_cpu_sort_results(b, &results, span);
+    if (!topk_cpu_sorts_at_once(b, results.rest)) {
+        draw(b, samples, b->k);
+    }
+    topk_cpu_sort_results(b, &results, sampled_span(b, samples, results.rest));
 }
 
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {

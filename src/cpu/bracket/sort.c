@@ -14,11 +14,17 @@
 
 enum { EACH_PREFIXES = 64 };
 
+struct at_once {
+    struct code_span span;
+    size_t listed; /* entries until now */
+};
+
 struct sorting {
     const struct bracket *b;
     const struct results *results;
     struct prefixes prefixes;
-    size_t entries; /* of all results */
+    size_t entries;       /* of all results */
+    struct at_once *once; /* of those that are sorted at once */
     size_t buckets;
     uint16_t *bucket_of; /* each prefix */
     uint32_t *begins;    /* of each bucket, and behind the last */
@@ -139,16 +145,6 @@ static void make_buckets(struct sorting *s, int parts, size_t wanted) {
     }
 }
 
-/* Of one part: its results need no counting. */
-static void make_one_bucket(struct sorting *s) {
-    s->prefixes.last = 0;
-    s->bucket_of[0] = 0;
-    s->buckets = 1;
-    s->begins[0] = 0;
-    s->begins[1] = (uint32_t)s->entries;
-    offsets_of(s, 0)[0] = offsets_of(s, 0)[BUCKETS_MAX] = 0;
-}
-
 /* list_function */
 static void write_run(void *argument, const struct list *list, size_t begin, size_t place, size_t n) {
     const struct sorting *s = argument;
@@ -180,6 +176,30 @@ static void sort_share(void *argument, int part, int parts) {
     }
 }
 
+static void widen_run(const struct sorting *s, int part, size_t begin, size_t n) {
+    (void)part;
+    s->b->kernels->widen_span(values_at(s, begin), n, s->b->map, &s->once->span);
+}
+
+static void list_run(const struct sorting *s, int part, size_t begin, size_t n) {
+    const uint32_t *positions = s->results->positions;
+    (void)part;
+    s->b->kernels->list_entries(values_at(s, begin), positions == NULL ? NULL : positions + begin,
+                                (uint32_t)begin, n, s->b->map, &s->once->span,
+                                s->b->scratch->lists[0].entries + s->once->listed);
+    s->once->listed += n;
+}
+
+static void sort_at_once(struct sorting *s) {
+    const struct bracket *b = s->b;
+    struct at_once once = {.span = {UINT64_MAX, 0}};
+    s->once = &once;
+    each_run(s, 0, 1, widen_run);
+    each_run(s, 0, 1, list_run);
+    b->kernels->sort_listed(b->scratch->lists, s->entries, &once.span, s->results->source.values, b->map,
+                            write_run, s);
+}
+
 static struct prefixes prefixes_of(struct key_span span, unsigned bits, size_t buckets) {
     struct prefixes prefixes = {.low = ~span.high & topk_ones(bits),
                                 .last = (uint32_t)smaller(buckets * EACH_PREFIXES, PREFIXES) - 1};
@@ -189,12 +209,19 @@ static struct prefixes prefixes_of(struct key_span span, unsigned bits, size_t b
     return prefixes;
 }
 
+static int parts_of(const struct bracket *b, size_t entries) {
+    return entries >= TEAM_ELEMENTS_MIN / 2 ? b->scratch->sort_threads : 1;
+}
+
+bool topk_cpu_sorts_at_once(const struct bracket *b, size_t entries) {
+    return entries <= AT_ONCE_MAX && parts_of(b, entries) == 1;
+}
+
 void topk_cpu_sort_results(const struct bracket *b, const struct results *results, struct key_span span) {
     const struct scratch *scratch = b->scratch;
     const size_t entries = results->listed + results->rest;
-    const int parts = entries >= TEAM_ELEMENTS_MIN / 2 ? scratch->sort_threads : 1;
-    const size_t wanted =
-        parts == 1 && entries <= IN_CACHE_MAX ? 1 : smaller(entries / BUCKET_ENTRIES + 1, BUCKETS_MAX);
+    const size_t wanted = smaller(entries / BUCKET_ENTRIES + 1, BUCKETS_MAX);
+    const int parts = parts_of(b, entries);
     struct sorting s = {.b = b,
                         .results = results,
                         .prefixes = prefixes_of(span, b->kernels->bits, wanted),
@@ -202,15 +229,16 @@ void topk_cpu_sort_results(const struct bracket *b, const struct results *result
                         .bucket_of = scratch->prefix_buckets,
                         .begins = scratch->bucket_begins};
     const topk_context *context = b->call->context;
+    if (topk_cpu_sorts_at_once(b, entries)) {
+        TOPK_REACHED(REACHED_SORT_AT_ONCE);
+        sort_at_once(&s);
+        return;
+    }
     if (parts > 1) {
         TOPK_REACHED(REACHED_TEAM_SORT);
     }
-    if (wanted == 1) {
-        make_one_bucket(&s);
-    } else {
-        topk_cpu_team_run(context, parts, count_share, &s);
-        make_buckets(&s, parts, wanted);
-    }
+    topk_cpu_team_run(context, parts, count_share, &s);
+    make_buckets(&s, parts, wanted);
     topk_cpu_team_run(context, parts, deal_share, &s);
     topk_cpu_team_run(context, parts, sort_share, &s);
 }

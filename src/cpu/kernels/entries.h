@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorts entries that lie in cache: 64-bit integers, the code of an element above its slot. Part of kernels.c,
- * for keys of up to 32 bits.
+ * Sorts entries that lie in cache: 64-bit integers, a code of up to 32 bits above a slot. Part of kernels.c.
  *
  * Two stable passes of a radix sort put the leading bits of the codes' range in order, which tell most codes
  * apart. What these bits leave together lies side by side, in runs: short runs are inserted, long ones are
@@ -9,60 +8,46 @@
 #ifndef TOPK_SRC_CPU_KERNELS_ENTRIES_H
 #define TOPK_SRC_CPU_KERNELS_ENTRIES_H
 
-#if KEY_BITS < 64
+enum { CROWDED_SHARE = 4 };
 
-enum { CROWDED_SHARE = 2 };
-
-/* Which bits of an entry are a digit, once `base` is subtracted. */
+/* The digits that entries are sorted by: the high one holds the leading bits of the codes' range. */
 struct digits {
-    uint64_t base;
-    unsigned low_shift, low_bits, high_shift, high_bits;
+    struct digit low, high;
 };
-
-static inline size_t low_digit(uint64_t entry, const struct digits *d) {
-    return (size_t)((entry - d->base) >> d->low_shift & ((1u << d->low_bits) - 1));
-}
-
-static inline size_t high_digit(uint64_t entry, const struct digits *d) {
-    return (size_t)((entry - d->base) >> d->high_shift);
-}
 
 /* The leading bits of the codes from `least` to `greatest` that two digits hold. */
 static inline struct digits leading_digits(size_t n, uint64_t least, uint64_t greatest) {
     const unsigned range = bit_width(greatest - least), width = digit_width(n);
     const unsigned taken = range < 2 * width ? range : 2 * width;
-    struct digits d = {.base = least << CODE_SHIFT, .high_bits = taken / 2, .low_bits = taken - taken / 2};
-    d.low_shift = CODE_SHIFT + range - taken;
-    d.high_shift = d.low_shift + d.low_bits;
+    struct digits d = {.low = {.base = least << CODE_SHIFT, .bits = taken - taken / 2},
+                       .high = {.base = least << CODE_SHIFT, .bits = taken / 2}};
+    d.low.shift = CODE_SHIFT + range - taken;
+    d.high.shift = d.low.shift + d.low.bits;
     return d;
 }
 
 /* How many codes the digits leave together, if those with the same high digit are spread evenly: where data
  * crowd, most counters are 0. */
-static inline bool is_crowded(const uint32_t *high, const struct digits *d, size_t n) {
+static inline bool is_crowded(const struct ends *high, const struct digits *d, size_t n) {
     uint64_t squares = 0;
-    for (size_t i = 0; i < (size_t)1 << d->high_bits; i++) {
-        squares += (uint64_t)high[i] * high[i];
+    for (size_t i = 0; i < (size_t)1 << d->high.bits; i++) {
+        const uint64_t count = (uint64_t)high->fronts[i] + high->backs[i];
+        squares += count * count;
     }
-    return squares >> (d->low_bits + 1) > n / CROWDED_SHARE;
+    return squares >> (d->low.bits + 1) > n / CROWDED_SHARE;
 }
 
-/* Sorts n entries by the digit below the others. */
+/* Sorts n entries by the digit below the others, which becomes a part of the low one. */
 static void sort_digit_below(uint64_t *restrict entries, uint64_t *restrict others, size_t n,
-                             struct digits *d) {
-    uint32_t counts[1 << DIGIT_BITS_MAX] = {0};
-    const unsigned below = d->low_shift - CODE_SHIFT, bits = below < d->low_bits ? below : d->low_bits;
-    const uint64_t base = d->base, mask = (1u << bits) - 1;
-    const unsigned shift = d->low_shift -= bits;
-    d->low_bits += bits;
-    for (size_t i = 0; i < n; i++) {
-        counts[(entries[i] - base) >> shift & mask]++;
-    }
-    add_up(counts, bits);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t entry = entries[i];
-        others[counts[(entry - base) >> shift & mask]++] = entry;
-    }
+                             struct digit *low) {
+    const unsigned below = low->shift - CODE_SHIFT;
+    struct digit digit = {.base = low->base, .bits = below < low->bits ? below : low->bits};
+    struct ends ends, none;
+    digit.shift = low->shift -= digit.bits;
+    low->bits += digit.bits;
+    count_ends(entries, n, true, &digit, &(struct digit){.base = low->base, .shift = 63}, &ends, &none);
+    place_ends(&ends, digit.bits);
+    move_to_ends(entries, others, n, true, &digit, &ends);
     memcpy(entries, others, n * sizeof *entries);
 }
 
@@ -70,27 +55,16 @@ static void sort_digit_below(uint64_t *restrict entries, uint64_t *restrict othe
 static void sort_entry_digits(uint64_t *restrict entries, uint64_t *restrict others, size_t n,
                               struct digits *digits) {
     const struct digits d = *digits;
-    uint32_t low[1 << DIGIT_BITS_MAX], high[1 << DIGIT_BITS_MAX];
-    memset(low, 0, sizeof *low << d.low_bits);
-    memset(high, 0, sizeof *high << d.high_bits);
-    for (size_t i = 0; i < n; i++) {
-        low[low_digit(entries[i], &d)]++;
-        high[high_digit(entries[i], &d)]++;
-    }
-    if (d.low_shift > CODE_SHIFT && is_crowded(high, &d, n)) {
+    struct ends low, high;
+    count_ends(entries, n, true, &d.low, &d.high, &low, &high);
+    if (d.low.shift > CODE_SHIFT && is_crowded(&high, &d, n)) {
         TOPK_REACHED(REACHED_SORT_CROWDED);
-        sort_digit_below(entries, others, n, digits);
+        sort_digit_below(entries, others, n, &digits->low);
     }
-    add_up(low, d.low_bits);
-    add_up(high, d.high_bits);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t entry = entries[i];
-        others[low[low_digit(entry, &d)]++] = entry;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t entry = others[i];
-        entries[high[high_digit(entry, &d)]++] = entry;
-    }
+    place_ends(&low, d.low.bits);
+    place_ends(&high, d.high.bits);
+    move_to_ends(entries, others, n, true, &d.low, &low);
+    move_to_ends(others, entries, n, true, &d.high, &high);
 }
 
 static inline void insert_entries(uint64_t *entries, size_t n) {
@@ -115,16 +89,16 @@ static NO_INLINE void sort_entries(uint64_t *entries, uint64_t *others, size_t n
     }
     struct digits d = leading_digits(n, least, greatest);
     sort_entry_digits(entries, others, n, &d);
-    for (size_t i = 1; d.low_shift > CODE_SHIFT && i < n; i++) {
+    for (size_t i = 1; d.low.shift > CODE_SHIFT && i < n; i++) {
         if (entry_code(entries[i]) >= entry_code(entries[i - 1])) {
             continue;
         }
-        const uint64_t prefix = (entries[i] - d.base) >> d.low_shift;
+        const uint64_t prefix = (entries[i] - d.low.base) >> d.low.shift;
         size_t begin = i - 1, end = i + 1;
-        while (begin > 0 && (entries[begin - 1] - d.base) >> d.low_shift == prefix) {
+        while (begin > 0 && (entries[begin - 1] - d.low.base) >> d.low.shift == prefix) {
             begin--;
         }
-        while (end < n && (entries[end] - d.base) >> d.low_shift == prefix) {
+        while (end < n && (entries[end] - d.low.base) >> d.low.shift == prefix) {
             end++;
         }
         sort_entry_run(entries + begin, others, end - begin);
@@ -146,6 +120,8 @@ static void sort_entry_run(uint64_t *entries, uint64_t *others, size_t n) {
     }
     sort_entries(entries, others, n, least, greatest);
 }
+
+#if KEY_BITS < 64
 
 /* Slots of n (key, slot) pairs, best first; slots may be NULL (kernels.h). */
 static void sort_by_entries(const kint *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],

@@ -172,6 +172,7 @@ static inline uint64_t entry_code(uint64_t entry) {
     return entry >> CODE_SHIFT;
 }
 
+#include "ends.h"
 #include "search.h"
 #include "stubs.h"
 
@@ -179,6 +180,7 @@ static inline uint64_t entry_code(uint64_t entry) {
 #include "lists.h"
 #include "sort.h"
 
+#include "at_once.h"
 #include "short.h"
 
 const struct kernels KERNEL_SET = {
@@ -202,6 +204,9 @@ const struct kernels KERNEL_SET = {
     .deal_entries = deal_entries,
     .finish_dealing = finish_dealing,
     .sort_list = sort_list,
+    .widen_span = widen_span,
+    .list_entries = list_entries,
+    .sort_listed = sort_listed,
     .decode_list = decode_list,
     .select_short = select_short,
     .kth_short = kth_short,

@@ -94,6 +94,11 @@ struct prefixes {
     uint32_t last;
 };
 
+/* From the least code of some elements to the greatest. */
+struct code_span {
+    uint64_t least, greatest;
+};
+
 /* How a part deals elements to buckets. */
 struct dealing {
     const uint16_t *buckets; /* of each prefix */
@@ -184,6 +189,20 @@ struct kernels {
      * run. The other list has room for as many there, `scratch` for SORT_SCRATCH numbers of 64 bits. */
     void (*sort_list)(const struct list lists[2], int from, size_t begin, size_t n, uint64_t *scratch,
                       list_function sorted, void *argument);
+
+    /* Widens a span to the codes of n elements. */
+    void (*widen_span)(const void *values, size_t n, const struct key_map *map, struct code_span *span);
+
+    /* Makes entries of n elements within the span, in their order, which sort_listed() understands. The slot
+     * of element i is slots[i]; without slots it is first + i. */
+    void (*list_entries)(const void *values, const uint32_t *slots, uint32_t first, size_t n,
+                         const struct key_map *map, const struct code_span *span, uint64_t *entries);
+
+    /* Sorts all n >= 1 entries, which lie in lists[0].entries in the order of their slots, best first and
+     * stable, and hands them on. Slot i is that of elements[i]. lists[1].entries has room for as many. */
+    void (*sort_listed)(const struct list lists[2], size_t n, const struct code_span *span,
+                        const void *elements, const struct key_map *map, list_function sorted,
+                        void *argument);
 
     /* The elements and slots of n entries. Where an element's bits do not follow from its key they come from
      * elements[slot]. `values` may be NULL. */

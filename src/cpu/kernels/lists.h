@@ -4,6 +4,8 @@
 #ifndef TOPK_SRC_CPU_KERNELS_LISTS_H
 #define TOPK_SRC_CPU_KERNELS_LISTS_H
 
+enum { ENTRIES_AHEAD = 16 }; /* of a bucket, two lines of them or one of slots */
+
 /* The codes of up to WORD elements, and their prefixes. */
 static inline void word_codes(const kint *elements, size_t n, const struct map *map,
                               const struct prefixes *prefixes, kint *restrict codes, kint *restrict prefix) {
@@ -39,11 +41,14 @@ static void count_prefixes(const void *values, size_t n, const struct key_map *k
     }
 }
 
-/* Puts an entry where it belongs. */
+/* Puts an entry where it belongs. Stores go on in their order, so one that has to fetch its line holds up the
+ * others: the bucket's lines are fetched before their turn. */
 static inline void put_entry(const struct list *list, const struct dealing *d, size_t bucket, kint code,
                              uint32_t slot) {
     const size_t at = d->offsets[bucket]++;
+    __builtin_prefetch(list->entries + at + ENTRIES_AHEAD, 1);
 #if KEY_BITS == 64
+    __builtin_prefetch(list->slots + at + ENTRIES_AHEAD, 1);
     list->entries[at] = code;
     list->slots[at] = slot;
 #else

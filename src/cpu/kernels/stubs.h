@@ -32,17 +32,18 @@ static inline unsigned number_width(size_t n) {
     return bit_width(n - 1);
 }
 
-/* Two digits of b bits each leave n codes about n^2 / 2^(2b + 1) times together, if these are spread evenly;
- * counters of more bits cost more to clear and to add up. */
+/* Two digits of b bits each leave n codes about n^2 / 2^(2b + 1) times together, if these are spread evenly:
+ * 2^7 times or less, which as floats are spread is a few times as often. Counters of more bits cost more to
+ * clear and to add up. */
 static inline unsigned digit_width(size_t n) {
-    const unsigned bits = (bit_width(n) + 5) / 2;
+    const unsigned bits = (bit_width(n) + 7) / 2;
     return bits < DIGIT_BITS_MAX ? bits : DIGIT_BITS_MAX;
 }
 
 /* How many leading bits of `range` bits the stubs of n codes have. A network compares all that there is room
  * for. */
 static inline unsigned prefix_width(size_t n, unsigned number_bits, unsigned range) {
-    const unsigned room = STUB_BITS - number_bits, digits = 2 * digit_width(4 * n);
+    const unsigned room = STUB_BITS - number_bits, digits = 2 * digit_width(n);
     const unsigned most = n <= NETWORK_MAX || room < digits ? room : digits;
     return range < most ? range : most;
 }
@@ -55,39 +56,17 @@ static inline kint stub_code(const struct stubs *s, size_t i) {
     return s->codes[stub_number(s, i)];
 }
 
-/* Counts to first slots. */
-static inline void add_up(uint32_t *counts, unsigned bits) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < (size_t)1 << bits; i++) {
-        const uint32_t count = counts[i];
-        counts[i] = sum;
-        sum += count;
-    }
-}
-
 /* Sorts n stubs by their prefixes. */
 static NO_INLINE void sort_digits(const struct stubs *s, size_t n, unsigned prefix_bits) {
-    uint32_t *restrict stubs = s->stubs, *restrict others = s->others;
-    const unsigned high_bits = prefix_bits / 2, low_bits = prefix_bits - high_bits;
-    const unsigned low_shift = s->number_bits, high_shift = low_shift + low_bits;
-    const uint32_t low_mask = (1u << low_bits) - 1;
-    uint32_t low[1 << DIGIT_BITS_MAX], high[1 << DIGIT_BITS_MAX];
-    memset(low, 0, sizeof *low << low_bits);
-    memset(high, 0, sizeof *high << high_bits);
-    for (size_t i = 0; i < n; i++) {
-        low[stubs[i] >> low_shift & low_mask]++;
-        high[stubs[i] >> high_shift]++;
-    }
-    add_up(low, low_bits);
-    add_up(high, high_bits);
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t stub = stubs[i];
-        others[low[stub >> low_shift & low_mask]++] = stub;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t stub = others[i];
-        stubs[high[stub >> high_shift]++] = stub;
-    }
+    const struct digit high = {.shift = s->number_bits + prefix_bits - prefix_bits / 2,
+                               .bits = prefix_bits / 2};
+    const struct digit low = {.shift = s->number_bits, .bits = prefix_bits - high.bits};
+    struct ends low_ends, high_ends;
+    count_ends(s->stubs, n, false, &low, &high, &low_ends, &high_ends);
+    place_ends(&low_ends, low.bits);
+    place_ends(&high_ends, high.bits);
+    move_to_ends(s->stubs, s->others, n, false, &low, &low_ends);
+    move_to_ends(s->others, s->stubs, n, false, &high, &high_ends);
 }
 
 static inline void sort_prefixes(const struct stubs *s, size_t n, unsigned prefix_bits) {
