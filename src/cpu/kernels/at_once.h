@@ -78,7 +78,23 @@ static void insert_slots(const struct row *row, uint64_t *entries, size_t n) {
     }
 }
 
-static void sort_slots(const struct row *row, uint64_t *entries, uint64_t *others, size_t n);
+/* Sorts n entries with the same leading bits by their elements. */
+static void sort_slots(const struct row *row, uint64_t *entries, uint64_t *others, size_t n) {
+    if (n <= INSERTED_MAX) {
+        insert_slots(row, entries, n);
+        return;
+    }
+    struct code_span span = {UINT64_MAX, 0};
+    for (size_t i = 0; i < n; i++) {
+        const kint code = slot_code(row, entries[i]);
+        span.least = code < span.least ? code : span.least;
+        span.greatest = code > span.greatest ? code : span.greatest;
+    }
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = entry_of(slot_code(row, entries[i]), (uint32_t)entries[i], span.least, 0);
+    }
+    sort_entries(entries, others, n, 0, span.greatest - span.least);
+}
 
 /* Puts codes in order that sorted entries leave together. */
 static void sort_together(const struct row *row, uint64_t *entries, uint64_t *others, size_t n) {
@@ -97,27 +113,6 @@ static void sort_together(const struct row *row, uint64_t *entries, uint64_t *ot
     }
 }
 
-/* Sorts n entries by their elements. */
-static void sort_slots(const struct row *row, uint64_t *entries, uint64_t *others, size_t n) {
-    if (n <= INSERTED_MAX) {
-        insert_slots(row, entries, n);
-        return;
-    }
-    struct code_span span = {UINT64_MAX, 0};
-    for (size_t i = 0; i < n; i++) {
-        const kint code = slot_code(row, entries[i]);
-        span.least = code < span.least ? code : span.least;
-        span.greatest = code > span.greatest ? code : span.greatest;
-    }
-    const unsigned shift = span_shift(&span);
-    for (size_t i = 0; i < n; i++) {
-        entries[i] = entry_of(slot_code(row, entries[i]), (uint32_t)entries[i], span.least, shift);
-    }
-    sort_entries(entries, others, n, 0, (span.greatest - span.least) >> shift);
-    if (shift > 0) {
-        sort_together(row, entries, others, n);
-    }
-}
 #endif
 
 /* kernels.h */
