@@ -23,6 +23,8 @@
  * the same calls, in the same order, with the same sizes and roots; replays of a graph count as calls. Runs
  * of a group come one after another on each rank, on one stream or on streams that the caller orders.
  *
+ * topk_peer_merge() does what the last two calls do, and in one launch where lists are short.
+ *
  * A rank's GPU waits for all other ranks in each run, by a kernel of one block. Ranks may share a GPU if they
  * are of one process and each has a stream of its own that waits for no other, so not the default stream, and
  * no more of them than the GPU has queues for streams (CUDA_DEVICE_MAX_CONNECTIONS, 8 by default). A kernel
@@ -42,6 +44,7 @@ enum {
     TOPK_PEER_RANKS_MAX = 128,
     TOPK_PEER_FLAG_BYTES = 1280, /* of each rank's array of flags */
     TOPK_PEER_ALL = -1,          /* in place of a root: all ranks */
+    TOPK_PEER_OWNER = -2,        /* in topk_peer_merge(): of each row another one */
     TOPK_PEER_PARTS_MAX = 4      /* pieces of memory that go together */
 };
 
@@ -62,16 +65,27 @@ typedef struct topk_peer_group {
     const uint32_t *abort;  /* a word that this GPU can read, such as pinned memory of the host. While it is
                                not 0 a run fails instead of waiting. NULL: none */
     int64_t timeout_ms;     /* how long a run may wait for the other ranks; 0: for ever */
+    /* For topk_peer_merge(): list_bytes of each rank, as this rank's GPU sees them, a multiple of 16. They are
+     * zeroed when the flags are, and belong to the group as these do. list_bytes is the same on all ranks: see
+     * topk_peer_list_bytes(). NULL: lists go through the buffers. */
+    uint64_t *const *lists;
+    size_t list_bytes;
+    int64_t one_each; /* 1: each rank has a GPU of its own, so that as many blocks as it holds may wait at once.
+                         0: they may share one. The same on all ranks */
 } topk_peer_group;
 
 #define TOPK_PEER_GROUP_INIT                                                                                 \
-    { sizeof(topk_peer_group), 0, 1, NULL, NULL, 0, NULL, 0 }
+    { sizeof(topk_peer_group), 0, 1, NULL, NULL, 0, NULL, 0, NULL, 0, 0 }
 
 /* How large buffers must be for blocks of up to `block_bytes` from each of `ranks` ranks to go in one run:
  * the blocks of all ranks, twice, each a multiple of 16. With smaller buffers longer blocks go in several
  * runs; the least is topk_peer_buffer_bytes(ranks, 1). SIZE_MAX if that exceeds the address space, 0 for a
  * number of ranks below 1. */
 TOPK_API size_t topk_peer_buffer_bytes(int ranks, size_t block_bytes);
+
+/* How large group->lists must be for lists of up to `candidates` from each rank to each other one, all rows
+ * together. SIZE_MAX if that exceeds the address space, 0 for a number of ranks or candidates below 1. */
+TOPK_API size_t topk_peer_list_bytes(int ranks, int64_t candidates);
 
 /* Why a group is broken. */
 typedef enum topk_peer_outcome {
@@ -95,8 +109,8 @@ typedef struct topk_peer_report {
  * ranks: their runs fail at the latest one run later. Every further run of a broken group fails at once and
  * stores nothing to other ranks. A run that fails fills its results: of topk_peer_gather() and
  * topk_peer_exchange() with bytes 0xfe, so that an index among them is negative and topk_merge() makes -2 of
- * the row; of topk_peer_sum() and topk_peer_most() with -2. To go on the caller waits until no rank has runs
- * under way, and zeroes all flags.
+ * the row; of topk_peer_sum() and topk_peer_most() with -2; of topk_peer_merge() indices are -2. To go on
+ * the caller waits until no rank has runs under way, and zeroes all flags and lists.
  *
  * NULL_POINTER, MISALIGNED, STRUCT_SIZE, OUT_OF_RANGE, UNSUPPORTED for contexts of the CPU, DEVICE. */
 TOPK_API topk_status topk_peer_status(topk_context *context, const topk_peer_group *group,
@@ -137,6 +151,46 @@ TOPK_API topk_status topk_peer_gather_parts(topk_context *context, const topk_pe
                                             const topk_peer_part *parts, int count, topk_stream stream);
 TOPK_API topk_status topk_peer_exchange_parts(topk_context *context, const topk_peer_group *group,
                                               const topk_peer_part *parts, int count, topk_stream stream);
+
+/* Lists of all ranks, and what becomes of them. Start from TOPK_PEER_LISTS_INIT. */
+typedef struct topk_peer_lists {
+    size_t size;                    /* sizeof(topk_peer_lists) */
+    const void *values, *indices;   /* of this rank: rows x length_max, padded as results of topk_select() are.
+                                       For owners room for ranks x ceil(rows / ranks) rows */
+    void *all_values, *all_indices; /* room for the lists of all ranks, of the rows that one rank gets: ranks x
+                                       that many rows x length_max. Garbage afterwards. NULL on ranks that are
+                                       not the root */
+    const void *k;                  /* results of each row: extents, of all rows; NULL: k_max */
+    int32_t sorted;                 /* topk_sorted of topk_merge.h, the same on all ranks */
+    int32_t follows;                /* 1: the stream's latest work is a call of libtopk that has enqueued a
+                                       kernel, so that this launch may overlap its end */
+} topk_peer_lists;
+
+#define TOPK_PEER_LISTS_INIT                                                                                 \
+    { sizeof(topk_peer_lists), NULL, NULL, NULL, NULL, NULL, 0, 0 }
+
+/* Brings the lists of all ranks together and merges them: as topk_peer_gather_parts() or
+ * topk_peer_exchange_parts() of values and indices and topk_merge() of what they bring, bit for bit.
+ *
+ * root       TOPK_PEER_ALL: all ranks get all rows. A rank: that one gets them. TOPK_PEER_OWNER: row r goes to
+ *            rank r / ceil(rows / ranks)
+ * problem    of topk_merge(), for all rows: `length_max` slots of a list, `k_max` results; row_stride 0. The
+ *            same on all ranks
+ * values, indices   of the rows that this rank gets: k_max slots each. NULL where that is none, or where they
+ *            are not wanted
+ * workspace  topk_workspace_size(context, TOPK_OPERATION_MERGE, ...) of the problem with these rows
+ *
+ * It is one launch where group->lists has room, lists are sorted, best first, and short (at most 4096
+ * candidates of a row in all), there are up to 32 ranks and 256 rows, elements have at most 32 bits, and either
+ * one_each is 1 or all rows together have no more candidates than that. Else the lists go through the buffers.
+ * All ranks must come to the same: GPUs of a group have as much shared memory for a block.
+ *
+ * Lists of no slots are no run. Statuses as topk_peer_gather_parts() and topk_merge(), and CONTRADICTION for a
+ * row_stride that is not length_max. */
+TOPK_API topk_status topk_peer_merge(topk_context *context, const topk_peer_group *group, int root,
+                                     const topk_problem *problem, const topk_peer_lists *lists, void *values,
+                                     void *indices, void *workspace, size_t workspace_bytes,
+                                     topk_stream stream);
 
 /* Each of `count` numbers becomes the sum of all ranks' numbers, added in the order of ranks modulo 2^64; or
  * the greatest of them. `count` is the same on all ranks, 0 is no run. OUT_OF_RANGE for a negative count; all

@@ -63,6 +63,7 @@ struct call {
     float *weights;                         /* route */
     const topk_lists *lists;                /* merge, with list_stride resolved; else NULL */
     void *payload;                          /* merge */
+    const struct peer_lists *exchange;      /* merge: how ranks bring the lists together first; else NULL */
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
     const struct found *found; /* in place of the rows, for sort that has decided so; else NULL */

@@ -28,11 +28,34 @@ struct peer_run {
     topk_stream stream;
 };
 
+/* Sorted lists that go where they are merged. */
+struct peer_lists {
+    struct peer_run run;           /* moves values and indices; no parts if there is nothing to move */
+    int root;                      /* or TOPK_PEER_ALL, TOPK_PEER_OWNER */
+    int64_t rows, length;          /* of all ranks; slots of a list */
+    int64_t first_row, block_rows; /* the first row that this rank gets; how many a rank gets, at most */
+    const void *values, *indices;  /* this rank's */
+    bool follows;                  /* the stream's latest work is a kernel of ours */
+};
+
+enum { PEER_SLOT_BYTES = 16 }; /* of a candidate on its way */
+
+/* Candidates that one rank can send to another one in a run, through group->lists. */
+static inline size_t peer_list_slots(const topk_peer_group *group) {
+    return group->lists == NULL ? 0 : group->list_bytes / (2 * PEER_SLOT_BYTES * (size_t)group->ranks);
+}
+
 struct peering {
     topk_status (*run)(const struct peer_run *run);
     topk_status (*status)(const topk_context *context, const topk_peer_group *group, topk_peer_report *report,
                           topk_stream stream);
 };
+
+/* 0: none. */
+static inline uint64_t peer_timeout_ns(const topk_peer_group *group) {
+    const uint64_t ms = (uint64_t)group->timeout_ms, ns = 1000000;
+    return ms > UINT64_MAX / ns ? UINT64_MAX : ms * ns;
+}
 
 /* A buffer has two halves. Each run uses one of them, by turns. */
 static inline size_t peer_half_bytes(const topk_peer_group *group) {

@@ -242,7 +242,8 @@ static struct call call_of(const struct decided *decided, const topk_input *inpu
 }
 
 static topk_status run(const struct decided *decided, const topk_input *input, const topk_output *output,
-                       void *workspace, size_t workspace_bytes, topk_stream stream) {
+                       const struct peer_lists *exchange, void *workspace, size_t workspace_bytes,
+                       topk_stream stream) {
     const struct candidate *chosen = &decided->chosen;
     const size_t needed_bytes = chosen->decision.workspace_bytes;
     struct entry entry;
@@ -265,8 +266,9 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
     }
     buffer_list_add(&entry.buffers, (struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
     status = topk_check_memory(decided->context, &entry.buffers);
-    if (status == TOPK_OK && entry.anything) {
-        const struct call call = call_of(decided, input, output, workspace, stream, &entry);
+    if (status == TOPK_OK && (entry.anything || exchange != NULL)) {
+        struct call call = call_of(decided, input, output, workspace, stream, &entry);
+        call.exchange = exchange;
         status = decided->context->backend->run(&call);
         topk_gaps_release(workspace, needed_bytes);
     }
@@ -284,7 +286,7 @@ topk_status topk_run_decided(const struct decided *decided, const topk_input *in
         (status = topk_view_struct(STRUCT_OUTPUT, output, &output_copy, &known_output)) != TOPK_OK) {
         return status;
     }
-    return run(decided, known_input, known_output, workspace, workspace_bytes, stream);
+    return run(decided, known_input, known_output, NULL, workspace, workspace_bytes, stream);
 }
 
 topk_status topk_run_given(const struct decided *decided, const struct given *given, void *workspace,
@@ -295,5 +297,6 @@ topk_status topk_run_given(const struct decided *decided, const struct given *gi
     input.routing = given->routing;
     input.lists = given->lists;
     return status != TOPK_OK ? status
-                             : run(decided, &input, &given->output, workspace, workspace_bytes, stream);
+                             : run(decided, &input, &given->output, given->exchange, workspace,
+                                   workspace_bytes, stream);
 }

@@ -33,6 +33,7 @@ struct given {
     const topk_predicate *predicate;
     const topk_routing *routing;
     const struct topk_lists *lists;
+    const struct peer_lists *exchange; /* peer.h: also done where nothing is merged; or NULL */
     topk_output output;
 };
 

@@ -35,6 +35,7 @@ static const struct {
     [STRUCT_SHARDED_PROPERTIES] = {"properties", 32, sizeof(topk_sharded_properties)},
     [STRUCT_SHARDED_OUTPUT] = {"output", 64, sizeof(topk_sharded_output)},
     [STRUCT_PEER_GROUP] = {"group", 56, sizeof(topk_peer_group)},
+    [STRUCT_PEER_LISTS] = {"lists", 56, sizeof(topk_peer_lists)},
     [STRUCT_RENUMBERING] = {"renumbering", 40, sizeof(topk_renumbering)},
 };
 

@@ -32,6 +32,11 @@ extern const struct sharding topk_cuda_sharding;
 
 /* peer.h */
 extern const struct peering topk_cuda_peering;
+
+/* Enqueues a run. 0 or an error of the device, which is current. */
+struct peer_run;
+int topk_cuda_move(const struct peer_run *run);
+
 /* transfer.h */
 extern const struct transfers topk_cuda_transfers;
 

@@ -171,6 +171,9 @@ static topk_status deliver(const struct run *r) {
     topk_output output = TOPK_OUTPUT_INIT;
     output.values = r->output.values;
     output.indices = r->output.indices;
+    if (r->plan->group->merge != NULL) {
+        return topk_dist_move_and_merge(r, &output);
+    }
     const topk_status status = send_lists(r);
     return status == TOPK_OK ? merge_lists(r, NULL, &output) : status;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "topk_dist_transport.h"
+#include "topk_peer.h"
 
 /* A transport never computes with elements: it moves bytes, and works on int64_t. This one moves memory of
  * the host, and its functions return when that is done; DEVICE with a sentence if ranks cannot communicate.
@@ -56,6 +57,11 @@ struct topk_dist_group {
     /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
     const topk_dist_transport *on_stream;
     void *own; /* of that one */
+    /* topk_peer_merge() by ranks that `own` connects: to_all, to_root or to_each of lists, and a merge, as one.
+     * NULL: they come one after the other. */
+    topk_status (*merge)(void *own, int root, const topk_problem *problem, const topk_peer_lists *lists,
+                         const topk_output *output, void *workspace, size_t workspace_bytes,
+                         topk_stream stream);
 };
 
 /* The calls of the transport, and what they leave behind if they fail. Nothing to move is no call. */

@@ -2,6 +2,7 @@
 #include "move.h"
 
 #include "error.h"
+#include "topk_merge.h"
 #include "topk_transfer.h"
 
 /* Copies between the device and plan->staging. */
@@ -125,6 +126,26 @@ topk_status topk_dist_move_to_each(const struct run *r, const void *blocks, size
     topk_status status = fetch(r, blocks, all, &seen);
     status = status == TOPK_OK ? topk_dist_to_each(group, seen, bytes, landing(r, all, received)) : status;
     return landed(r, status, received, all, all);
+}
+
+topk_status topk_dist_move_and_merge(const struct run *r, const topk_output *output) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_dist_group *const group = p->group;
+    topk_peer_lists lists = TOPK_PEER_LISTS_INIT;
+    const int root = p->options.destination == TOPK_DIST_ROOT    ? p->options.root
+                     : p->options.destination == TOPK_DIST_OWNER ? TOPK_PEER_OWNER
+                                                                 : TOPK_PEER_ALL;
+    lists.values = r->b.values;
+    lists.indices = r->b.indices;
+    lists.all_values = r->b.got_values;
+    lists.all_indices = r->b.got_indices;
+    lists.k = r->input.k;
+    lists.sorted =
+        topk_dist_list_order(p) == TOPK_ORDER_BEST_FIRST ? TOPK_SORTED_BEST_FIRST : TOPK_SORTED_NOT;
+    lists.follows = 1; /* the rank's own selection */
+    return group->broken ? refuse_broken()
+                         : topk_dist_on_stream(group, group->merge(group->own, root, &p->merging, &lists, output,
+                                                                   r->b.core, p->core_bytes, r->stream));
 }
 
 /* rows x pitch x bytes of a list, sent and got: as blocks of all ranks, at most. */

@@ -19,6 +19,9 @@ topk_status topk_dist_move_to_root(const struct run *r, int root, const void *bl
                                    void *blocks);
 topk_status topk_dist_move_to_each(const struct run *r, const void *blocks, size_t bytes, void *received);
 
+/* The lists of all ranks meet and are merged to *output, at once; if the group does both. */
+topk_status topk_dist_move_and_merge(const struct run *r, const topk_output *output);
+
 /* Memory of the host that this takes, at most, in a run of the plan; SIZE_MAX: more than there is. */
 size_t topk_dist_staging_bytes(const struct topk_dist_plan *plan);
 

@@ -21,7 +21,7 @@ struct peer {
     bool is_open, is_exchange;
     char text[TEXT_BYTES]; /* of the latest failure */
     void *buffers[TOPK_PEER_RANKS_MAX];
-    uint64_t *flags[TOPK_PEER_RANKS_MAX];
+    uint64_t *flags[TOPK_PEER_RANKS_MAX], *lists[TOPK_PEER_RANKS_MAX];
 };
 
 /* Keeps the core's sentence. */
@@ -83,6 +83,14 @@ static topk_status to_each(void *own, const void *blocks, size_t bytes, void *re
     return move(own, true, TOPK_PEER_ALL, (topk_peer_part){blocks, bytes, received}, stream);
 }
 
+static topk_status merge(void *own, int root, const topk_problem *problem, const topk_peer_lists *lists,
+                         const topk_output *output, void *workspace, size_t workspace_bytes,
+                         topk_stream stream) {
+    struct peer *const p = own;
+    return ended(p, topk_peer_merge(p->context, &p->group, root, problem, lists, output->values,
+                                    output->indices, workspace, workspace_bytes, stream));
+}
+
 static const char *outcome_text(int32_t outcome) {
     return outcome == TOPK_PEER_TIMED_OUT ? "did not come in time"
            : outcome == TOPK_PEER_ABORTED ? "was missing when the abort word was set"
@@ -138,6 +146,10 @@ static topk_status copy_group(struct peer *p, const topk_peer_group *caller) {
     memcpy(p->flags, p->group.flags, (size_t)ranks * sizeof *p->flags);
     p->group.buffers = p->buffers;
     p->group.flags = p->flags;
+    if (p->group.lists != NULL) {
+        memcpy(p->lists, p->group.lists, (size_t)ranks * sizeof *p->lists);
+        p->group.lists = p->lists;
+    }
     return TOPK_OK;
 }
 
@@ -181,6 +193,8 @@ topk_status topk_dist_group_create_peer(const topk_peer_group *peer, topk_contex
     }
     if (status != TOPK_OK) {
         end(p);
+        return status;
     }
-    return status;
+    (*group)->merge = merge;
+    return TOPK_OK;
 }

@@ -310,6 +310,8 @@ static topk_status make_merge(struct topk_dist_plan *plan) {
         problem.ties = TOPK_TIES_LOWEST_INDEX;
         problem.order = TOPK_ORDER_BY_POSITION;
     }
+    plan->merging = problem;
+    plan->merging.rows = plan->problem.rows;
     return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->merge);
 }
 
@@ -396,7 +398,7 @@ static topk_status make_both(struct topk_dist_plan *plan) {
 }
 
 static topk_status make_calls(struct topk_dist_plan *plan) {
-    const bool merges = topk_dist_selects(plan) && plan->got_rows > 0 &&
+    const bool merges = topk_dist_selects(plan) && (plan->got_rows > 0 || plan->group->merge != NULL) &&
                         (!topk_dist_is_placed(plan) || topk_dist_places_lists(plan));
     struct buffers unused;
     topk_status status = TOPK_OK;

@@ -36,6 +36,7 @@ struct topk_dist_plan {
 
     topk_plan *local;      /* the rank's candidates, or its count */
     topk_plan *merge;      /* of all ranks' lists, or what takes their place: to the outputs */
+    topk_problem merging;  /* of all rows, for a group that sends lists and merges them at once */
     topk_plan *node_merge; /* GATHER_NODES: of the lists of a node's ranks, and of all nodes' */
     topk_plan *nodes_merge;
     topk_plan *placed;     /* IN_PLACE: the rank's results by position, from its elements or its list */

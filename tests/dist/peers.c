@@ -10,14 +10,18 @@
 #include "jobs.h"
 #include "topk_dist_peer.h"
 
+enum { LIST_SLOTS = 100 }; /* some problems have more */
+
 static topk_peer_group peers[JOBS_RANKS_MOST];
 static void *buffers[JOBS_RANKS_MOST];
-static uint64_t *flags[JOBS_RANKS_MOST];
+static uint64_t *flags[JOBS_RANKS_MOST], *lists[JOBS_RANKS_MOST];
+static bool has_one_each;
 
 static void open_groups(void) {
     for (int r = 0; r < rank_count; r++) {
         buffers[r] = ranks_memory(r, topk_peer_buffer_bytes(rank_count, ranks_block_bytes()));
         flags[r] = ranks_memory(r, TOPK_PEER_FLAG_BYTES);
+        lists[r] = ranks_memory(r, topk_peer_list_bytes(rank_count, LIST_SLOTS));
         peers[r] = (topk_peer_group)TOPK_PEER_GROUP_INIT;
         peers[r].rank = r;
         peers[r].ranks = rank_count;
@@ -25,6 +29,9 @@ static void open_groups(void) {
         peers[r].flags = flags;
         peers[r].buffer_bytes = topk_peer_buffer_bytes(rank_count, ranks_block_bytes());
         peers[r].abort = ranks_word();
+        peers[r].lists = lists;
+        peers[r].list_bytes = topk_peer_list_bytes(rank_count, LIST_SLOTS);
+        peers[r].one_each = has_one_each;
     }
     for (int r = 0; r < rank_count; r++) {
         CHECK_STATUS(TOPK_OK, topk_dist_group_create_peer(&peers[r], ranks[r].context, ranks_stream(r),
@@ -131,6 +138,7 @@ static void check_refused(bool one_each) {
 int main(int argc, char **argv) {
     const int problems = argc > 1 ? atoi(argv[1]) : 0;
     const bool one_each = argc > 2 && strcmp(argv[2], "each") == 0;
+    has_one_each = one_each;
     jobs_start(open_groups, close_groups);
     if (!ranks_fit(2, one_each)) {
         return RANKS_EXIT_NONE;

@@ -23,7 +23,7 @@ LEAVES = ("cpu", "cuda", "dist")
 USERS = ("cli", "bench", "tests", "python", "examples")
 
 # The folders of a leaf that hold no method.
-SHARED = {"cpu": ("kernels",), "cuda": ("ordering", "predicate", "select", "simt")}
+SHARED = {"cpu": ("kernels",), "cuda": ("ordering", "peer", "predicate", "select", "simt")}
 
 # Where the build looks for quoted includes, beside the including file's folder.
 SEARCHED = ("src", "src/cuda", "include", "cli", "bench", "tests/support", "tests/data", "tests/oracle", "tests/cases",

@@ -8,6 +8,10 @@
 #include "short.cuh"
 #include "sort.cuh"
 
+#if KEY_BITS <= 32
+#include "exchange.cuh"
+#endif
+
 static uint32_t sort_bytes(uint32_t entries, uint32_t threads) {
     return shared_bytes_of(carve_merge_sort, entries, threads);
 }
@@ -51,8 +55,32 @@ static int launch_select(const struct launch_grid *grid, const struct merge_args
     return launch("merge_select", grid, shared_bytes_of(carve_merge_select), merge_select<element_t>, args);
 }
 
+#if KEY_BITS <= 32
+static int launch_exchange(const struct launch_grid *grid, const struct exchange_args *args) {
+    const uint32_t candidates = (uint32_t)args->merge.candidates, bytes = short_bytes(candidates);
+    if (candidates <= grid->threads)
+        return launch("merge_exchanged", grid, bytes, merge_exchanged<element_t, 1>, args);
+    if (candidates <= 2 * grid->threads)
+        return launch("merge_exchanged", grid, bytes, merge_exchanged<element_t, 2>, args);
+    return launch("merge_exchanged", grid, bytes, merge_exchanged<element_t, MERGE_SHORT_ITEMS>, args);
+}
+
+static int prepare_exchange(uint32_t shared_bytes_max) {
+    int error = simt_prepare(merge_exchanged<element_t, 1>, shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_exchanged<element_t, 2>, shared_bytes_max);
+    return error != 0 ? error : simt_prepare(merge_exchanged<element_t, MERGE_SHORT_ITEMS>, shared_bytes_max);
+}
+#else
+static constexpr int (*launch_exchange)(const struct launch_grid *, const struct exchange_args *) = nullptr;
+
+static int prepare_exchange(uint32_t) {
+    return 0;
+}
+#endif
+
 static int prepare(uint32_t shared_bytes_max) {
-    int error = simt_prepare(merge_sort<element_t>, shared_bytes_max);
+    int error = prepare_exchange(shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(merge_sort<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, 1>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, 2>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, MERGE_SHORT_ITEMS>, shared_bytes_max);
@@ -64,4 +92,4 @@ static int prepare(uint32_t shared_bytes_max) {
 
 extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,   launch_sort, short_bytes,
                                                   launch_short, launch_rank,  held_bytes,  launch_hold,
-                                                  launch_check, launch_select};
+                                                  launch_check, launch_select, launch_exchange};

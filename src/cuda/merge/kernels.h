@@ -6,6 +6,7 @@
 #include "../grid.h"
 #include "../rows.h"
 #include "sizes.h"
+#include "topk_peer.h"
 
 /* A candidate has the digits of its key, the most significant first, and behind them the digits of its
  * inverse: a number that grows as its index falls. A step counts the next digit of all candidates that begin
@@ -65,6 +66,20 @@ struct merge_args {
     uint32_t *invalid;          /* a word for each of these, in turn: whether it found the row invalid */
 };
 
+/* Lists that lie on as many ranks: exchange.cuh. */
+struct exchange_args {
+    struct merge_args merge;     /* of the rows that this rank gets; rows.values and rows.payload mean nothing */
+    const void *values, *indices; /* this rank's list of each row, one behind the other */
+    int64_t rows, first_row;     /* of all ranks; the first that this rank gets */
+    int64_t block_rows;          /* that a rank gets, at most */
+    uint32_t rank, ranks;
+    int32_t root; /* or TOPK_PEER_ALL, TOPK_PEER_OWNER */
+    uint64_t slots; /* for each rank's candidates, in a half */
+    const uint32_t *abort;
+    uint64_t timeout_ns; /* 0: none */
+    uint64_t *lists[MERGE_LISTS], *flags[MERGE_LISTS];
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -90,6 +105,8 @@ struct merge_kernels {
     int (*check)(const struct launch_grid *grid, const struct merge_args *args);
     /* Selects from each row, in any order. */
     int (*select)(const struct launch_grid *grid, const struct merge_args *args);
+    /* Exchanges short lists and merges them, as merge_short(). NULL: of elements of 64 bits. */
+    int (*exchange)(const struct launch_grid *grid, const struct exchange_args *args);
 };
 
 extern const struct merge_kernels topk_cuda_merge_kernels_8, topk_cuda_merge_kernels_16,

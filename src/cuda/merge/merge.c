@@ -2,6 +2,7 @@
  * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
  * problem.
  *
+ *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh); others are brought here first
  *   short lists      one block merges a row's sorted lists (short.cuh)
  *   few candidates   one block sorts a row's candidates
  *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
@@ -10,6 +11,7 @@
  *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
 #include "../methods.h"
 
+#include "../../peer.h"
 #include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
@@ -159,10 +161,11 @@ static int64_t steps_of_search(int64_t length) {
     return steps;
 }
 
-static bool are_short(const struct launches *l) {
+/* If there are so many rows. */
+static bool are_short(const struct launches *l, int64_t rows) {
     const int64_t lists = l->args.lists, length = l->args.rows.length_max, threads = MERGE_SHORT_THREADS;
     if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS ||
-        l->call->plan->problem.rows > MERGE_SHORT_ROWS) {
+        rows > MERGE_SHORT_ROWS) {
         return false;
     }
     const int64_t chosen = least((int64_t)l->args.candidates, 2 * l->call->plan->problem.k_max);
@@ -172,12 +175,53 @@ static bool are_short(const struct launches *l) {
                (uint32_t)device_of(l->call->context)->shared_bytes_max;
 }
 
+static int64_t short_threads(const struct launches *l) {
+    return least(MERGE_SHORT_THREADS, 32 * divide_up((int64_t)l->args.candidates, 32));
+}
+
 static int merge_short(struct launches *l) {
-    const int64_t warps = divide_up((int64_t)l->args.candidates, 32);
-    const struct launch_grid grid =
-        grid_for(l, l->call->plan->problem.rows, least(MERGE_SHORT_THREADS, 32 * warps));
+    const struct launch_grid grid = grid_for(l, l->call->plan->problem.rows, short_threads(l));
     TOPK_REACHED(REACHED_MERGE_SHORT);
     return l->shape->kernels->merge_short(&grid, &l->args);
+}
+
+/* Whether one kernel exchanges and merges. All ranks find the same, also those that get no rows. */
+static bool is_one_launch(const struct launches *l, bool are_sorted) {
+    const struct peer_lists *e = l->call->exchange;
+    const topk_peer_group *g = &e->run.group;
+    const uint64_t rows = (uint64_t)e->block_rows;
+    if (!are_sorted || g->ranks < 2 || l->shape->kernels->exchange == NULL || !are_short(l, e->block_rows) ||
+        l->call->plan->problem.k_max == 0) {
+        return false;
+    }
+    return rows * (uint64_t)e->length <= peer_list_slots(g) &&
+           (g->one_each != 0 || rows * l->args.candidates <= MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS);
+}
+
+/* Blocks share rows if no other rank can be in want of their room. */
+static int exchange_short(struct launches *l) {
+    const struct peer_lists *e = l->call->exchange;
+    const topk_peer_group *g = &e->run.group;
+    const int64_t sms = device_of(l->call->context)->sms;
+    struct exchange_args args = {.merge = l->args,
+                                 .values = e->values,
+                                 .indices = e->indices,
+                                 .rows = e->rows,
+                                 .first_row = e->first_row,
+                                 .block_rows = e->block_rows,
+                                 .rank = (uint32_t)g->rank,
+                                 .ranks = (uint32_t)g->ranks,
+                                 .root = e->root,
+                                 .slots = peer_list_slots(g),
+                                 .abort = g->abort,
+                                 .timeout_ns = peer_timeout_ns(g)};
+    for (int r = 0; r < g->ranks; r++) {
+        args.lists[r] = g->lists[r];
+        args.flags[r] = g->flags[r];
+    }
+    l->dependent = e->follows;
+    const struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
+    return l->shape->kernels->exchange(&grid, &args);
 }
 
 /* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
@@ -248,10 +292,39 @@ static int select_results(struct launches *l) {
     int error = 0;
     l->args.is_alone = l->shape->states == 0;
     if (!l->args.is_alone) {
+        l->dependent = false; /* behind what is no kernel */
         error = topk_device_zero(l->call->stream, l->args.states, l->shape->rows * sizeof *l->args.states);
     }
     const struct launch_grid grid = grid_for(l, l->args.is_alone ? rows : rows * blocks, MERGE_THREADS);
     return error != 0 ? error : l->shape->kernels->select(&grid, &l->args);
+}
+
+/* Lists that are here. */
+static int merge(struct launches *l, const struct layout *layout, bool are_sorted) {
+    const struct call *call = l->call;
+    const struct shape *s = l->shape;
+    const bool are_merged = are_sorted && l->args.candidates > MERGE_FEW_SORTED;
+    if (are_sorted && are_short(l, call->plan->problem.rows)) {
+        return merge_short(l);
+    }
+    if (!are_merged && are_few(l)) {
+        return sort_few(l);
+    }
+    if (are_merged) {
+        return rank_lists(l);
+    }
+    l->args.listed = layout->listed;
+    l->args.has_successor = s->has_order;
+    int error = select_results(l);
+    if (error == 0 && s->has_order) {
+        const int64_t runs = divide_up(call->plan->problem.k_max, MERGE_RUN);
+        const struct launch_grid grid = grid_for(l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
+        l->args.is_last = s->merges == 0;
+        l->args.has_successor = !l->args.is_last;
+        l->args.to = layout->runs[0];
+        error = s->kernels->sort(&grid, &l->args, MERGE_RUN);
+    }
+    return error != 0 ? error : merge_runs(l, layout);
 }
 
 static int run(const struct call *call) {
@@ -259,33 +332,19 @@ static int run(const struct call *call) {
     const struct shape *s = call->decision->own;
     const struct layout layout = lay_out(&arena, s);
     struct launches l = {.call = call, .shape = s, .args = args_of(call, &layout)};
-    if (s->elements == 0) {
-        return 0;
-    }
     const bool are_sorted = call->lists->sorted == TOPK_SORTED_BEST_FIRST &&
                             call->lists->lists <= MERGE_LISTS && !l.args.by_position;
-    const bool are_merged = are_sorted && l.args.candidates > MERGE_FEW_SORTED;
-    if (are_sorted && are_short(&l)) {
-        return merge_short(&l);
+    if (call->exchange != NULL && call->exchange->run.count > 0) {
+        if (is_one_launch(&l, are_sorted)) {
+            return exchange_short(&l);
+        }
+        const int error = topk_cuda_move(&call->exchange->run);
+        if (error != 0) {
+            return error;
+        }
+        l.dependent = true;
     }
-    if (!are_merged && are_few(&l)) {
-        return sort_few(&l);
-    }
-    if (are_merged) {
-        return rank_lists(&l);
-    }
-    l.args.listed = layout.listed;
-    l.args.has_successor = s->has_order;
-    int error = select_results(&l);
-    if (error == 0 && s->has_order) {
-        const int64_t runs = divide_up(call->plan->problem.k_max, MERGE_RUN);
-        const struct launch_grid grid = grid_for(&l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
-        l.args.is_last = s->merges == 0;
-        l.args.has_successor = !l.args.is_last;
-        l.args.to = layout.runs[0];
-        error = s->kernels->sort(&grid, &l.args, MERGE_RUN);
-    }
-    return error != 0 ? error : merge_runs(&l, &layout);
+    return s->elements > 0 ? merge(&l, &layout, are_sorted) : 0;
 }
 
 static int prepare(const topk_context *context) {

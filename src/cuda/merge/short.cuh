@@ -155,15 +155,13 @@ TOPK_DEVICE void rank_short(const struct merge_args &a, const merge_short_shared
     }
 }
 
-/* All threads; ends without a barrier. */
+/* Of candidates that have been loaded. All threads; ends without a barrier. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short_shared<Element> &s,
-                                   int64_t row) {
+                                   int64_t row, const short_items<Element, ITEMS> &items) {
     const int64_t wanted = wanted_of_row(a.rows, row);
-    short_items<Element, ITEMS> items;
     bool is_invalid = false;
     uint32_t which = 0, slot;
-    load_short(a, row, items);
     hold_short(a, s, items);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
@@ -204,7 +202,9 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS, 1) void merge_short(struct merge_ar
             TOPK_REACHED(REACHED_MERGE_NEXT_SHORT);
             simt_block_sync();
         }
-        merge_short_lists<Element, ITEMS>(a, s, row);
+        short_items<Element, ITEMS> items;
+        load_short(a, row, items);
+        merge_short_lists(a, s, row, items);
     }
 }
 

@@ -16,7 +16,6 @@ _Static_assert(sizeof(struct peer_args) <= 4096, "the argument of a kernel");
 
 static struct peer_args args_of(const struct peer_run *run) {
     const topk_peer_group *g = &run->group;
-    const uint64_t timeout_ms = (uint64_t)g->timeout_ms, ns = 1000000;
     struct peer_args args = {.rank = (uint32_t)g->rank,
                              .ranks = (uint32_t)g->ranks,
                              .root = run->root,
@@ -24,7 +23,7 @@ static struct peer_args args_of(const struct peer_run *run) {
                              .adds = run->result == PEER_SUM,
                              .half_bytes = peer_half_bytes(g),
                              .abort = g->abort,
-                             .timeout_ns = timeout_ms > UINT64_MAX / ns ? UINT64_MAX : timeout_ms * ns};
+                             .timeout_ns = peer_timeout_ns(g)};
     memcpy(args.buffers, g->buffers, (size_t)g->ranks * sizeof *args.buffers);
     memcpy(args.flags, g->flags, (size_t)g->ranks * sizeof *args.flags);
     return args;
@@ -87,8 +86,7 @@ static int launch_part(const struct peer_run *run, const struct peer_part *part,
 }
 
 /* All parts in one run, where the buffers have room; else one after the other. */
-static int launch_runs(const void *of) {
-    const struct peer_run *run = of;
+int topk_cuda_move(const struct peer_run *run) {
     const size_t piece = peer_piece_bytes(&run->group);
     struct peer_args args = args_of(run);
     size_t room = piece;
@@ -109,8 +107,12 @@ static int launch_runs(const void *of) {
     return error;
 }
 
+static int move(const void *of) {
+    return topk_cuda_move(of);
+}
+
 static topk_status run_on_device(const struct peer_run *run) {
-    return topk_cuda_do(run->context, launch_runs, run);
+    return topk_cuda_do(run->context, move, run);
 }
 
 struct copied {

@@ -28,6 +28,26 @@ TOPK_DEVICE void simt_store_release_system(uint64_t *word, uint64_t value) {
     asm volatile("st.release.sys.b64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
 
+/* Two words side by side, each of them whole, in no order: a word that tells that it is there needs no flag.
+ * The address is a multiple of 16. */
+struct simt_pair {
+    uint64_t first, second;
+};
+
+TOPK_DEVICE simt_pair simt_load_pair_system(const uint64_t *words) {
+    simt_pair pair;
+    asm volatile("ld.relaxed.sys.v2.b64 {%0, %1}, [%2];"
+                 : "=l"(pair.first), "=l"(pair.second)
+                 : "l"(words)
+                 : "memory");
+    return pair;
+}
+
+TOPK_DEVICE void simt_store_pair_system(uint64_t *words, simt_pair pair) {
+    asm volatile("st.relaxed.sys.v2.b64 [%0], {%1, %2};" ::"l"(words), "l"(pair.first), "l"(pair.second)
+                 : "memory");
+}
+
 /* Nanoseconds since some moment, in steps of up to a millisecond. */
 TOPK_DEVICE uint64_t simt_nanoseconds(void) {
     uint64_t now;

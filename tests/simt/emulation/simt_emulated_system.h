@@ -25,6 +25,22 @@ template <typename T> void simt_store_release_system(T *word, typename simt_same
     simt_runtime::release_system(word);
 }
 
+struct simt_pair {
+    uint64_t first, second;
+};
+
+/* Each word by itself, and other threads run in between. */
+inline simt_pair simt_load_pair_system(const uint64_t *words) {
+    const uint64_t second = simt_load_relaxed(words + 1);
+    return simt_pair{simt_load_relaxed(words), second};
+}
+
+inline void simt_store_pair_system(uint64_t *words, simt_pair pair) {
+    simt_runtime::before_access(words, sizeof pair);
+    simt_store_relaxed(words, pair.first);
+    simt_store_relaxed(words + 1, pair.second);
+}
+
 inline uint64_t simt_nanoseconds() {
     return simt_runtime::nanoseconds();
 }
