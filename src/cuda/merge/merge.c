@@ -220,7 +220,8 @@ static int exchange_short(struct launches *l) {
         args.flags[r] = g->flags[r];
     }
     l->dependent = e->follows;
-    const struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
+    struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
+    grid.waits = grid.blocks > 1; /* each for blocks of other ranks, which wait for this rank's */
     return l->shape->kernels->exchange(&grid, &args);
 }
 
