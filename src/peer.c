@@ -306,6 +306,18 @@ static topk_status decide_lists(struct peer_lists *l, const topk_problem *proble
                            (long long)own.row_stride, (long long)own.length_max);
 }
 
+/* What is written beside the lists: all of it must lie apart from these. */
+static void list_results(const struct decided *decided, const topk_output *output, void *workspace,
+                         struct buffer_list *buffers) {
+    const struct plan *plan = &decided->plan;
+    buffer_list_add(buffers, (struct buffer){"values", output->values,
+                                             plan->output_elements * plan->element_bytes, 1, false, true});
+    buffer_list_add(buffers, (struct buffer){"indices", output->indices,
+                                             plan->output_elements * plan->index_bytes, 1, false, true});
+    buffer_list_add(buffers, (struct buffer){"workspace", workspace,
+                                             decided->chosen.decision.workspace_bytes, 1, false, true});
+}
+
 /* Merges what the exchange brings, or has both done at once: that is for the method to say. */
 static topk_status merge_lists(const struct peer_lists *l, const struct decided *decided,
                                const topk_peer_lists *from, const topk_output *output, void *workspace,
@@ -343,8 +355,9 @@ topk_status topk_peer_merge(topk_context *context, const topk_peer_group *group,
     l.follows = read.follows != 0;
     l.values = read.values;
     l.indices = read.indices;
+    const topk_output output = {.size = sizeof output, .values = values, .indices = indices};
+    list_results(&decided, &output, workspace, &buffers);
     status = list_moves(&l, &decided.plan, &read);
     status = status == TOPK_OK ? check_run(&l.run, &buffers) : status;
-    const topk_output output = {.size = sizeof output, .values = values, .indices = indices};
     return status == TOPK_OK ? merge_lists(&l, &decided, &read, &output, workspace, workspace_bytes) : status;
 }

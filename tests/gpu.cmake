@@ -61,6 +61,11 @@ target_link_libraries(test_peer_cuda PRIVATE topk_test_support topk CUDA::cudart
 topk_warnings(test_peer_cuda)
 topk_gpu_test(peer_shared test_peer_cuda 1000 1 2 4)
 topk_gpu_test(peer_each test_peer_cuda 1000 each 2 3 4 8)
+add_executable(test_peer_merge_cuda operations/peer_merge.c support/ranks_cuda.c)
+target_link_libraries(test_peer_merge_cuda PRIVATE topk_test_support topk CUDA::cudart_static)
+topk_warnings(test_peer_merge_cuda)
+topk_gpu_test(peer_merge_shared test_peer_merge_cuda 400 1 2 4)
+topk_gpu_test(peer_merge_each test_peer_merge_cuda 400 each 2 3 4 8)
 
 # Streams, graphs, devices.
 add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/follow.cu cuda/expected.c

@@ -11,8 +11,9 @@
  * A slot is 0, or holds a candidate of the run: the thread that takes one puts the 0 back. So nothing tells
  * runs apart, and no number wraps around. That no rank stores to a slot too early follows as in
  * ../peer/kernels.h: a rank that has received something of run e - 1 from every other one knows that all have
- * ended run e - 2. One that gets no rows waits for all flags instead, which are set only where there may be
- * such a rank. A flag tells here that a rank has begun the run.
+ * ended run e - 2. A rank that gets no rows waits instead until all have told it that they have begun the run.
+ * They do so where there may be such a rank, by words behind the flags of as many ranks as have lists here. A
+ * flag itself only tells that a rank is gone: nothing may overwrite that.
  *
  * A block sends its share before it waits. If it waits beside other blocks, they are no more than fit on the
  * GPU at once, and no other rank has the same GPU. */
@@ -23,6 +24,9 @@
 #include "short.cuh"
 
 enum { EXCHANGE_INDEX_BITS = 31 };
+
+static_assert(2 * MERGE_LISTS <= TOPK_PEER_RANKS_MAX, "behind the flags of so many ranks are as many words");
+static_assert(MERGE_LISTS <= (uint32_t)SIMT_WARP, "a lane tells a rank");
 
 template <typename Element> TOPK_DEVICE simt_pair pack_candidate(Element bits, int64_t index) {
     static_assert(sizeof(Element) <= 4, "the first word has 32 bits for them");
@@ -154,7 +158,22 @@ TOPK_DEVICE void receive_short(const struct exchange_args &a, int64_t row, uint6
 TOPK_DEVICE void announce_begin(const struct exchange_args &a, uint64_t run) {
     const uint32_t to = simt_lane();
     if (simt_warp() + 1 == simt_warps() && to < a.ranks && to != a.rank)
-        simt_store_release_system(&a.flags[to][a.rank], run);
+        simt_store_release_system(&a.flags[to][MERGE_LISTS + a.rank], run);
+}
+
+/* Until all ranks have begun the run. One block. */
+TOPK_DEVICE void wait_for_begin(const struct exchange_args &a, uint64_t run) {
+    const uint32_t rank = simt_thread();
+    const uint64_t begun = simt_nanoseconds();
+    uint32_t outcome = TOPK_PEER_INTACT, looks = 0;
+    if (rank >= a.ranks || rank == a.rank)
+        return;
+    while (outcome == TOPK_PEER_INTACT &&
+           simt_load_acquire_system(&a.flags[a.rank][MERGE_LISTS + rank]) < run)
+        if (++looks % PEER_LOOKS == 0)
+            outcome = why_end(a, rank, begun);
+    if (outcome != TOPK_PEER_INTACT)
+        leave_group(a, outcome, rank);
 }
 
 /* Counts the run, once all blocks have come here. All threads. */
@@ -188,7 +207,8 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS, 1) void merge_exchanged(TOPK_CONSTA
     if (a.merge.rows.rows == 0 && simt_block() == 0) {
         simt_block_sync(); /* all have read the state and the number of runs */
         if (intact)
-            (void)peer_wait_for_all(a, run);
+            wait_for_begin(a, run);
+        simt_block_sync(); /* all have waited before the run is counted */
     }
     for (int64_t row = simt_block(); row < a.merge.rows.rows; row += simt_blocks()) {
         short_items<Element, ITEMS> items;

@@ -13,7 +13,7 @@ template <typename Args> TOPK_DEVICE struct peer_control *peer_control_of(const 
 
 /* Sets this rank's flag at all others. By all threads of a block, after a barrier behind all that the flag
  * publishes. */
-template <typename Args> TOPK_DEVICE void peer_announce(const Args &a, uint64_t value) {
+TOPK_DEVICE void peer_announce(const struct peer_args &a, uint64_t value) {
     if (simt_thread() < a.ranks)
         simt_fence_system();
     for (uint32_t to = simt_thread(); to < a.ranks; to += simt_threads())
@@ -34,7 +34,7 @@ template <typename Args> TOPK_DEVICE uint32_t peer_why_end(const Args &a, uint64
 }
 
 /* How a wait ends: 0, or an outcome. */
-template <typename Args> TOPK_DEVICE uint32_t peer_wait_for(const Args &a, uint32_t rank, uint64_t run) {
+TOPK_DEVICE uint32_t peer_wait_for(const struct peer_args &a, uint32_t rank, uint64_t run) {
     const uint64_t *flag = &a.flags[a.rank][rank], begun = simt_nanoseconds();
     while (true) {
         for (uint32_t looks = 0; looks < PEER_LOOKS; looks++) {
@@ -49,7 +49,7 @@ template <typename Args> TOPK_DEVICE uint32_t peer_wait_for(const Args &a, uint3
 }
 
 /* By one block. Whether the run is intact; if not, all ranks are told. */
-template <typename Args> TOPK_DEVICE bool peer_wait_for_all(const Args &a, uint64_t run) {
+TOPK_DEVICE bool peer_wait_for_all(const struct peer_args &a, uint64_t run) {
     struct peer_control *control = peer_control_of(a);
     bool failed = false;
     for (uint32_t rank = simt_thread(); rank < a.ranks; rank += simt_threads()) {
