@@ -65,13 +65,13 @@ typedef struct topk_peer_group {
     const uint32_t *abort;  /* a word that this GPU can read, such as pinned memory of the host. While it is
                                not 0 a run fails instead of waiting. NULL: none */
     int64_t timeout_ms;     /* how long a run may wait for the other ranks; 0: for ever */
-    /* For topk_peer_merge(): list_bytes of each rank, as this rank's GPU sees them, a multiple of 16. They are
-     * zeroed when the flags are, and belong to the group as these do. list_bytes is the same on all ranks: see
-     * topk_peer_list_bytes(). NULL: lists go through the buffers. */
+    /* For topk_peer_merge(): list_bytes of each rank, as this rank's GPU sees them, a multiple of 16. They
+     * are zeroed when the flags are, and belong to the group as these do. list_bytes is the same on all
+     * ranks: see topk_peer_list_bytes(). NULL: lists go through the buffers. */
     uint64_t *const *lists;
     size_t list_bytes;
-    int64_t one_each; /* 1: each rank has a GPU of its own, so that as many blocks as it holds may wait at once.
-                         0: they may share one. The same on all ranks */
+    int64_t one_each; /* 1: each rank has a GPU of its own, so that as many blocks as it holds may wait at
+                         once. 0: they may share one. The same on all ranks */
 } topk_peer_group;
 
 #define TOPK_PEER_GROUP_INIT                                                                                 \
@@ -154,12 +154,12 @@ TOPK_API topk_status topk_peer_exchange_parts(topk_context *context, const topk_
 
 /* Lists of all ranks, and what becomes of them. Start from TOPK_PEER_LISTS_INIT. */
 typedef struct topk_peer_lists {
-    size_t size;                    /* sizeof(topk_peer_lists) */
-    const void *values, *indices;   /* of this rank: rows x length_max, padded as results of topk_select() are.
-                                       For owners room for ranks x ceil(rows / ranks) rows */
-    void *all_values, *all_indices; /* room for the lists of all ranks, of the rows that one rank gets: ranks x
-                                       that many rows x length_max. Garbage afterwards. NULL on ranks that are
-                                       not the root */
+    size_t size;                  /* sizeof(topk_peer_lists) */
+    const void *values, *indices; /* of this rank: rows x length_max, padded as results of topk_select() are.
+                                     For owners room for ranks x ceil(rows / ranks) rows */
+    void *all_values, *all_indices; /* room for the lists of all ranks, of the rows that one rank gets: ranks
+                                       x that many rows x length_max. Garbage afterwards. NULL on ranks that
+                                       are not the root */
     const void *k;                  /* results of each row: extents, of all rows; NULL: k_max */
     int32_t sorted;                 /* topk_sorted of topk_merge.h, the same on all ranks */
     int32_t follows;                /* 1: the stream's latest work is a call of libtopk that has enqueued a
@@ -172,21 +172,19 @@ typedef struct topk_peer_lists {
 /* Brings the lists of all ranks together and merges them: as topk_peer_gather_parts() or
  * topk_peer_exchange_parts() of values and indices and topk_merge() of what they bring, bit for bit.
  *
- * root       TOPK_PEER_ALL: all ranks get all rows. A rank: that one gets them. TOPK_PEER_OWNER: row r goes to
- *            rank r / ceil(rows / ranks)
- * problem    of topk_merge(), for all rows: `length_max` slots of a list, `k_max` results; row_stride 0. The
- *            same on all ranks
- * values, indices   of the rows that this rank gets: k_max slots each. NULL where that is none, or where they
- *            are not wanted
- * workspace  topk_workspace_size(context, TOPK_OPERATION_MERGE, ...) of the problem with these rows
+ * root       TOPK_PEER_ALL: all ranks get all rows. A rank: that one gets them. TOPK_PEER_OWNER: row r goes
+ * to rank r / ceil(rows / ranks) problem    of topk_merge(), for all rows: `length_max` slots of a list,
+ * `k_max` results; row_stride 0. The same on all ranks values, indices   of the rows that this rank gets:
+ * k_max slots each. NULL where that is none, or where they are not wanted workspace
+ * topk_workspace_size(context, TOPK_OPERATION_MERGE, ...) of the problem with these rows
  *
  * It is one launch where group->lists has room, lists are sorted, best first, and short (at most 4096
- * candidates of a row in all), there are up to 32 ranks and 256 rows, elements have at most 32 bits, and either
- * one_each is 1 or all rows together have no more candidates than that. Else the lists go through the buffers.
- * All ranks must come to the same: GPUs of a group have as much shared memory for a block.
+ * candidates of a row in all), there are up to 32 ranks and 256 rows, elements have at most 32 bits, and
+ * either one_each is 1 or all rows together have no more candidates than that. Else the lists go through the
+ * buffers. All ranks must come to the same: GPUs of a group have as much shared memory for a block.
  *
- * Lists of no slots are no run. Statuses as topk_peer_gather_parts() and topk_merge(), and CONTRADICTION for a
- * row_stride that is not length_max. */
+ * Lists of no slots are no run. Statuses as topk_peer_gather_parts() and topk_merge(), and CONTRADICTION for
+ * a row_stride that is not length_max. */
 TOPK_API topk_status topk_peer_merge(topk_context *context, const topk_peer_group *group, int root,
                                      const topk_problem *problem, const topk_peer_lists *lists, void *values,
                                      void *indices, void *workspace, size_t workspace_bytes,

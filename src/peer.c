@@ -97,8 +97,8 @@ static topk_status open_group(const topk_context *context, const topk_peer_group
     buffer_list_add(buffers, (struct buffer){"group->flags", group->flags[group->rank], TOPK_PEER_FLAG_BYTES,
                                              ALIGNMENT, true, true});
     if (group->lists != NULL) {
-        buffer_list_add(buffers, (struct buffer){"group->lists", group->lists[group->rank],
-                                                 group->list_bytes, ALIGNMENT, true, true});
+        buffer_list_add(buffers, (struct buffer){"group->lists", group->lists[group->rank], group->list_bytes,
+                                                 ALIGNMENT, true, true});
     }
     return TOPK_OK;
 }
@@ -301,9 +301,10 @@ static topk_status decide_lists(struct peer_lists *l, const topk_problem *proble
     l->length = own.length_max;
     return own.row_stride == 0 || own.row_stride == own.length_max
                ? TOPK_OK
-               : topk_fail(TOPK_ERROR_CONTRADICTION,
-                           "problem->row_stride is %lld: lists of ranks lie one behind the other, of %lld slots",
-                           (long long)own.row_stride, (long long)own.length_max);
+               : topk_fail(
+                     TOPK_ERROR_CONTRADICTION,
+                     "problem->row_stride is %lld: lists of ranks lie one behind the other, of %lld slots",
+                     (long long)own.row_stride, (long long)own.length_max);
 }
 
 /* What is written beside the lists: all of it must lie apart from these. */
@@ -314,8 +315,8 @@ static void list_results(const struct decided *decided, const topk_output *outpu
                                              plan->output_elements * plan->element_bytes, 1, false, true});
     buffer_list_add(buffers, (struct buffer){"indices", output->indices,
                                              plan->output_elements * plan->index_bytes, 1, false, true});
-    buffer_list_add(buffers, (struct buffer){"workspace", workspace,
-                                             decided->chosen.decision.workspace_bytes, 1, false, true});
+    buffer_list_add(buffers, (struct buffer){"workspace", workspace, decided->chosen.decision.workspace_bytes,
+                                             1, false, true});
 }
 
 /* Merges what the exchange brings, or has both done at once: that is for the method to say. */

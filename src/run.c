@@ -296,7 +296,7 @@ topk_status topk_run_given(const struct decided *decided, const struct given *gi
     input.predicate = given->predicate;
     input.routing = given->routing;
     input.lists = given->lists;
-    return status != TOPK_OK ? status
-                             : run(decided, &input, &given->output, given->exchange, workspace,
-                                   workspace_bytes, stream);
+    return status != TOPK_OK
+               ? status
+               : run(decided, &input, &given->output, given->exchange, workspace, workspace_bytes, stream);
 }

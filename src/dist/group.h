@@ -57,8 +57,8 @@ struct topk_dist_group {
     /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
     const topk_dist_transport *on_stream;
     void *own; /* of that one */
-    /* topk_peer_merge() by ranks that `own` connects: to_all, to_root or to_each of lists, and a merge, as one.
-     * NULL: they come one after the other. */
+    /* topk_peer_merge() by ranks that `own` connects: to_all, to_root or to_each of lists, and a merge, as
+     * one. NULL: they come one after the other. */
     topk_status (*merge)(void *own, int root, const topk_problem *problem, const topk_peer_lists *lists,
                          const topk_output *output, void *workspace, size_t workspace_bytes,
                          topk_stream stream);

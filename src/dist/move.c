@@ -143,9 +143,10 @@ topk_status topk_dist_move_and_merge(const struct run *r, const topk_output *out
     lists.sorted =
         topk_dist_list_order(p) == TOPK_ORDER_BEST_FIRST ? TOPK_SORTED_BEST_FIRST : TOPK_SORTED_NOT;
     lists.follows = 1; /* the rank's own selection */
-    return group->broken ? refuse_broken()
-                         : topk_dist_on_stream(group, group->merge(group->own, root, &p->merging, &lists, output,
-                                                                   r->b.core, p->core_bytes, r->stream));
+    return group->broken
+               ? refuse_broken()
+               : topk_dist_on_stream(group, group->merge(group->own, root, &p->merging, &lists, output,
+                                                         r->b.core, p->core_bytes, r->stream));
 }
 
 /* rows x pitch x bytes of a list, sent and got: as blocks of all ranks, at most. */

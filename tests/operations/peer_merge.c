@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Lists of ranks that are exchanged and merged by one call, through peer memory: random problems in a row,
- * against topk_merge() of the same lists on the CPU; graphs, where there are any; ranks that never come; calls
- * that are refused.
+ * against topk_merge() of the same lists on the CPU; graphs, where there are any; ranks that never come;
+ * calls that are refused.
  *
  * Arguments: how many problems; `each` where each rank has a GPU of its own; else counts of ranks. */
 #include <pthread.h>
@@ -167,7 +167,8 @@ static void draw_lists(job *j, random_state *random, int rank) {
         p.index_base += (int64_t)random_below(random, 2) * ((int64_t)1 << 40);
     }
     for (int64_t row = 0; row < rows; row++) {
-        lengths[row] = random_below(random, 3) == 0 ? (int64_t)random_below(random, (uint64_t)length + 1) : length;
+        lengths[row] =
+            random_below(random, 3) == 0 ? (int64_t)random_below(random, (uint64_t)length + 1) : length;
     }
     for (int64_t i = 0; i < rows * length; i++) {
         const uint64_t bits =
@@ -178,8 +179,8 @@ static void draw_lists(job *j, random_state *random, int rank) {
     input.lengths = lengths;
     CHECK_STATUS(TOPK_OK, topk_workspace_size(cpu, TOPK_OPERATION_SELECT, &p, &needed));
     void *const workspace = malloc(needed + 1);
-    CHECK_STATUS(TOPK_OK, topk_select(cpu, &p, &input, j->values[rank], j->indices[rank], workspace, needed,
-                                      NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_select(cpu, &p, &input, j->values[rank], j->indices[rank], workspace, needed, NULL));
     free(workspace);
     if (random_below(random, 30) == 0) { /* an index that is not allowed, where padding may be */
         const int64_t wrong = -3, at = (int64_t)random_below(random, (uint64_t)rows) * length + length - 1;
@@ -192,7 +193,8 @@ static void merge_on_cpu(job *j) {
     const size_t value = topk_type_size(j->problem.type), index = index_bytes(j);
     topk_input input = TOPK_INPUT_INIT;
     topk_lists lists = TOPK_LISTS_INIT;
-    char *const values = malloc(of_rank * (size_t)ranks * 8), *const indices = malloc(of_rank * (size_t)ranks * 8);
+    char *const values = malloc(of_rank * (size_t)ranks * 8), *const indices =
+                                                                  malloc(of_rank * (size_t)ranks * 8);
     size_t needed;
     for (int r = 0; r < ranks; r++) {
         memcpy(values + (size_t)r * of_rank * value, j->values[r], of_rank * value);
@@ -269,8 +271,8 @@ static void *run_batch(void *argument) {
         send_lists(&jobs[b], rank, p);
         poison(&jobs[b], rank, p);
         if (b % 2 == 1 || jobs[b].follows) {
-            CHECK_STATUS(TOPK_OK,
-                         topk_peer_sum(contexts[rank], &group, (int64_t *)p->workspace, 2, ranks_stream(rank)));
+            CHECK_STATUS(TOPK_OK, topk_peer_sum(contexts[rank], &group, (int64_t *)p->workspace, 2,
+                                                ranks_stream(rank)));
         }
         if (random_below(&random, 8) == 0) {
             ranks_wait(rank);
@@ -314,7 +316,8 @@ static void check_problems(int count, int problems, int64_t slots) {
         for (int i = 0; i < batch * count; i++) {
             const job *const j = &jobs[i % batch];
             if (!CHECK(is_right(j, i / batch, &places[i / batch][i % batch]))) {
-                fprintf(stderr, "problem %d, rank %d of %d: type %d, %lld rows, %lld slots, k %lld, root %d\n",
+                fprintf(stderr,
+                        "problem %d, rank %d of %d: type %d, %lld rows, %lld slots, k %lld, root %d\n",
                         done + i % batch, i / batch, count, (int)j->problem.type, (long long)j->problem.rows,
                         (long long)j->problem.length_max, (long long)j->problem.k_max, j->root);
             }
@@ -510,8 +513,8 @@ static void check_refusals(void) {
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_peer_merge(contexts[0], &g, 0, &j->problem, &lists, NULL, NULL,
                                                           NULL, 0, ranks_stream(0)));
     lists.follows = 0;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_peer_merge(contexts[0], &g, 0, NULL, &lists, NULL, NULL, NULL, 0,
-                                                          ranks_stream(0)));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_peer_merge(contexts[0], &g, 0, NULL, &lists, NULL, NULL, NULL, 0, ranks_stream(0)));
     lists.size = 8;
     CHECK_STATUS(TOPK_ERROR_STRUCT_SIZE, topk_peer_merge(contexts[0], &g, 0, &j->problem, &lists, NULL, NULL,
                                                          NULL, 0, ranks_stream(0)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Short sorted lists of ranks that reach each other's memory: one kernel sends this rank's candidates to where
- * they are merged, receives those of the other ranks, and merges.
+ * Short sorted lists of ranks that reach each other's memory: one kernel sends this rank's candidates to
+ * where they are merged, receives those of the other ranks, and merges.
  *
  * A candidate travels as two words that each tell that they are there, so that no flag follows and nothing is
  * fenced. Each rank has a slot for every candidate that another one sends it, in the half of the run:
@@ -11,9 +11,9 @@
  * A slot is 0, or holds a candidate of the run: the thread that takes one puts the 0 back. So nothing tells
  * runs apart, and no number wraps around. That no rank stores to a slot too early follows as in
  * ../peer/kernels.h: a rank that has received something of run e - 1 from every other one knows that all have
- * ended run e - 2. A rank that gets no rows waits instead until all have told it that they have begun the run.
- * They do so where there may be such a rank, by words behind the flags of as many ranks as have lists here. A
- * flag itself only tells that a rank is gone: nothing may overwrite that.
+ * ended run e - 2. A rank that gets no rows waits instead until all have told it that they have begun the
+ * run. They do so where there may be such a rank, by words behind the flags of as many ranks as have lists
+ * here. A flag itself only tells that a rank is gone: nothing may overwrite that.
  *
  * A block sends its share before it waits. If it waits beside other blocks, they are no more than fit on the
  * GPU at once, and no other rank has the same GPU. */
@@ -65,8 +65,7 @@ template <typename Element> TOPK_DEVICE void send_candidates(const struct exchan
                                               read_extent(a.indices, at, a.merge.rows.wide_indices));
             }
             for (uint32_t number = 0; number < targets; number++) {
-                const uint32_t to =
-                    a.root == TOPK_PEER_ALL ? (a.rank + 1 + number) % a.ranks : owner;
+                const uint32_t to = a.root == TOPK_PEER_ALL ? (a.rank + 1 + number) % a.ranks : owner;
                 for (uint32_t i = 0; i < 2; i++)
                     if (first + i * simt_threads() < length)
                         simt_store_pair_system(
@@ -192,8 +191,8 @@ TOPK_DEVICE void end_run(const struct exchange_args &a, uint64_t run) {
 }
 
 template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS, 1) void merge_exchanged(TOPK_CONSTANT_ARGS
-                                                                    struct exchange_args a) {
+TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS,
+                        1) void merge_exchanged(TOPK_CONSTANT_ARGS struct exchange_args a) {
     simt_arena arena = simt_shared_arena();
     const merge_short_shared<Element> s = carve_merge_short<Element>(arena, (uint32_t)a.merge.candidates);
     simt_wait_predecessor();

@@ -90,6 +90,6 @@ static int prepare(uint32_t shared_bytes_max) {
     return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
 }
 
-extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,   launch_sort, short_bytes,
-                                                  launch_short, launch_rank,  held_bytes,  launch_hold,
+extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,    launch_sort,    short_bytes,
+                                                  launch_short, launch_rank,   held_bytes,     launch_hold,
                                                   launch_check, launch_select, launch_exchange};

@@ -68,12 +68,12 @@ struct merge_args {
 
 /* Lists that lie on as many ranks: exchange.cuh. */
 struct exchange_args {
-    struct merge_args merge;     /* of the rows that this rank gets; rows.values and rows.payload mean nothing */
+    struct merge_args merge; /* of the rows that this rank gets; rows.values and rows.payload mean nothing */
     const void *values, *indices; /* this rank's list of each row, one behind the other */
-    int64_t rows, first_row;     /* of all ranks; the first that this rank gets */
-    int64_t block_rows;          /* that a rank gets, at most */
+    int64_t rows, first_row;      /* of all ranks; the first that this rank gets */
+    int64_t block_rows;           /* that a rank gets, at most */
     uint32_t rank, ranks;
-    int32_t root; /* or TOPK_PEER_ALL, TOPK_PEER_OWNER */
+    int32_t root;   /* or TOPK_PEER_ALL, TOPK_PEER_OWNER */
     uint64_t slots; /* for each rank's candidates, in a half */
     const uint32_t *abort;
     uint64_t timeout_ns; /* 0: none */

@@ -2,19 +2,18 @@
  * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
  * problem.
  *
- *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh); others are brought here first
- *   short lists      one block merges a row's sorted lists (short.cuh)
- *   few candidates   one block sorts a row's candidates
- *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
- *                    first whether it is invalid
- *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
- *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
+ *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh); others are brought here
+ * first short lists      one block merges a row's sorted lists (short.cuh) few candidates   one block sorts a
+ * row's candidates sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row,
+ * other ones look first whether it is invalid all else         a selection digit by digit (select.cuh). If
+ * there is an order, blocks sort runs of the results, and runs are merged as lists are, MERGE_RUNS at a time
+ */
 #include "../methods.h"
 
-#include "../../peer.h"
 #include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
+#include "exchange.h"
 #include "kernels.h"
 
 static const struct merge_kernels *const kernels[WIDTHS] = {
@@ -203,22 +202,7 @@ static int exchange_short(struct launches *l) {
     const struct peer_lists *e = l->call->exchange;
     const topk_peer_group *g = &e->run.group;
     const int64_t sms = device_of(l->call->context)->sms;
-    struct exchange_args args = {.merge = l->args,
-                                 .values = e->values,
-                                 .indices = e->indices,
-                                 .rows = e->rows,
-                                 .first_row = e->first_row,
-                                 .block_rows = e->block_rows,
-                                 .rank = (uint32_t)g->rank,
-                                 .ranks = (uint32_t)g->ranks,
-                                 .root = e->root,
-                                 .slots = peer_list_slots(g),
-                                 .abort = g->abort,
-                                 .timeout_ns = peer_timeout_ns(g)};
-    for (int r = 0; r < g->ranks; r++) {
-        args.lists[r] = g->lists[r];
-        args.flags[r] = g->flags[r];
-    }
+    const struct exchange_args args = exchange_args_of(e, &l->args);
     l->dependent = e->follows;
     struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
     grid.waits = grid.blocks > 1; /* each for blocks of other ranks, which wait for this rank's */
