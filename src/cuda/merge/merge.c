@@ -2,12 +2,13 @@
  * What a call of merge launches. The lists are known when it runs; all that is laid out follows from the
  * problem.
  *
- *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh); others are brought here
- * first short lists      one block merges a row's sorted lists (short.cuh) few candidates   one block sorts a
- * row's candidates sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row,
- * other ones look first whether it is invalid all else         a selection digit by digit (select.cuh). If
- * there is an order, blocks sort runs of the results, and runs are merged as lists are, MERGE_RUNS at a time
- */
+ *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh), others come here first
+ *   short lists      one block merges a row's sorted lists (short.cuh)
+ *   few candidates   one block sorts a row's candidates
+ *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
+ *                    first whether it is invalid
+ *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
+ *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
 #include "../methods.h"
 
 #include "../../reached.h"
