@@ -468,6 +468,21 @@ PRIMITIVE(store_release_system64) {
     *a.data = 2;
 }
 
+/* st.global.u32 ld.relaxed.sys.v2.b64 st.global.u32 st.global.u64 */
+PRIMITIVE(load_pair_system) {
+    *a.data = 1;
+    simt_pair pair = simt_load_pair_system(a.word64);
+    *a.data = 2;
+    *a.out64 = pair.first ^ pair.second;
+}
+
+/* st.global.u32 st.relaxed.sys.v2.b64 st.global.u32 */
+PRIMITIVE(store_pair_system) {
+    *a.data = 1;
+    simt_store_pair_system(a.word64, simt_pair{3, 4});
+    *a.data = 2;
+}
+
 /* st.global.u32 st.global.u32 st.global.u64 */
 PRIMITIVE(nanoseconds) {
     *a.data = 1;

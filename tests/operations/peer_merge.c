@@ -77,12 +77,13 @@ static void open_ranks(int count, int64_t slots) {
         reports[r] = ranks_memory(r, sizeof *reports[r]);
         for (int b = 0; b < BATCH; b++) {
             place *const p = &places[r][b];
-            char **const arrays[] = {&p->values, &p->indices, &p->out_values, &p->out_indices};
+            /* Owners' lists have room for one row of each rank at least. */
+            char **const arrays[] = {&p->values, &p->indices, &p->all_values, &p->all_indices};
             for (size_t i = 0; i < 4; i++) {
-                *arrays[i] = ranks_memory(r, sizeof jobs->values[0]);
+                *arrays[i] = ranks_memory(r, (size_t)count * sizeof jobs->values[0]);
             }
-            p->all_values = ranks_memory(r, (size_t)count * sizeof jobs->values[0]);
-            p->all_indices = ranks_memory(r, (size_t)count * sizeof jobs->values[0]);
+            p->out_values = ranks_memory(r, sizeof jobs->values[0]);
+            p->out_indices = ranks_memory(r, sizeof jobs->values[0]);
             p->k = ranks_memory(r, sizeof jobs->k);
             p->workspace_bytes = 1 << 20;
             p->workspace = ranks_memory(r, p->workspace_bytes);
@@ -137,7 +138,9 @@ static void draw_problem(job *j, random_state *random, int64_t slots) {
     if (random_below(random, 2) == 0) { /* short */
         p->length_max = p->length_max < 60 / ranks ? p->length_max : 60 / ranks;
     }
-    p->k_max = (int64_t)random_below(random, (uint64_t)(p->length_max * 2 + 1));
+    const int64_t k_most =
+        p->length_max * 2 < SLOTS_MOST / p->rows ? p->length_max * 2 : SLOTS_MOST / p->rows;
+    p->k_max = (int64_t)random_below(random, (uint64_t)k_most);
     j->root = TOPK_PEER_ALL;
     j->has_k = random_below(random, 4) == 0;
     j->is_sorted = random_below(random, 10) != 0;

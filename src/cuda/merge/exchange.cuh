@@ -49,28 +49,34 @@ TOPK_DEVICE uint64_t *slot_of_rank(const struct exchange_args &a, uint64_t run, 
     return a.lists[at] + 2 * ((run % 2 * a.ranks + from) * a.slots + candidate);
 }
 
-/* The block's rows of this rank's lists go to the ranks that get them. */
-template <typename Element> TOPK_DEVICE void send_candidates(const struct exchange_args &a, uint64_t run) {
+/* The block's rows of this rank's lists go to the ranks that get them, if the run is intact. What a thread
+ * has to load first is under way before it knows. */
+template <typename Element>
+TOPK_DEVICE void send_candidates(const struct exchange_args &a, uint64_t run, bool intact) {
     const uint32_t length = (uint32_t)a.merge.rows.length_max;
     for (int64_t row = simt_block(); row < a.rows; row += simt_blocks()) {
-        const uint32_t owner = a.root == TOPK_PEER_OWNER ? (uint32_t)(row / a.block_rows) : (uint32_t)a.root;
-        const uint32_t targets = a.root == TOPK_PEER_ALL ? a.ranks - 1 : owner != a.rank;
-        const int64_t slot = (a.root == TOPK_PEER_OWNER ? row % a.block_rows : row) * length;
+        const bool to_all = a.root == TOPK_PEER_ALL, to_owner = a.root == TOPK_PEER_OWNER;
+        const uint32_t owner = to_owner ? (uint32_t)(row / a.block_rows) : (uint32_t)a.root;
+        const uint32_t targets = to_all ? a.ranks - 1 : owner != a.rank;
+        const int64_t slot = (to_owner ? row - owner * a.block_rows : row) * length;
         for (uint32_t first = simt_thread(); targets > 0 && first < length; first += 2 * simt_threads()) {
             simt_pair pairs[2];
+#pragma unroll
             for (uint32_t i = 0; i < 2; i++) {
                 const int64_t at = row * length + first + i * simt_threads();
                 if (first + i * simt_threads() < length)
                     pairs[i] = pack_candidate(((const Element *)a.values)[at],
                                               read_extent(a.indices, at, a.merge.rows.wide_indices));
             }
-            for (uint32_t number = 0; number < targets; number++) {
-                const uint32_t to = a.root == TOPK_PEER_ALL ? (a.rank + 1 + number) % a.ranks : owner;
+            for (uint32_t number = 1; intact && number <= targets; number++) {
+                const uint32_t next = a.rank + number, to = !to_all          ? owner
+                                                            : next < a.ranks ? next
+                                                                             : next - a.ranks;
+                uint64_t *const slots = slot_of_rank(a, run, to, a.rank, (uint64_t)slot + first);
+#pragma unroll
                 for (uint32_t i = 0; i < 2; i++)
                     if (first + i * simt_threads() < length)
-                        simt_store_pair_system(
-                            slot_of_rank(a, run, to, a.rank, (uint64_t)slot + first + i * simt_threads()),
-                            pairs[i]);
+                        simt_store_pair_system(slots + 2 * i * simt_threads(), pairs[i]);
             }
         }
     }
@@ -201,8 +207,7 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_SHORT_THREADS,
     const bool intact = simt_load_relaxed(&control->state) == 0;
     if (intact && a.root != TOPK_PEER_ALL && simt_block() == 0)
         announce_begin(a, run);
-    if (intact)
-        send_candidates<Element>(a, run);
+    send_candidates<Element>(a, run, intact);
     if (a.merge.rows.rows == 0 && simt_block() == 0) {
         simt_block_sync(); /* all have read the state and the number of runs */
         if (intact)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short sorted lists: a block holds all candidates of a row in shared memory. What is behind the cut
  * (lists.cuh) is no result. For each other candidate and each list a thread searches how many of the list
- * come before; with the place in its own list these make its rank. */
+ * come before; with the place in its own list these make its rank. Where lists are few threads rank their own
+ * candidates; else what may be a result is first dealt out to all threads, which takes longer than it saves
+ * there: a block of one multiprocessor counts instructions. */
 #ifndef TOPK_SRC_CUDA_MERGE_SHORT_CUH
 #define TOPK_SRC_CUDA_MERGE_SHORT_CUH
 
@@ -87,6 +89,15 @@ TOPK_DEVICE merge_rank<Element> cut_of_short(const struct merge_args &a, const m
     const uint32_t length = (uint32_t)a.rows.length_max, lists = (uint32_t)a.lists;
     const uint32_t depth = (results + lists - 1) / lists;
     merge_rank<Element> mine = {(key_word_t<Element>)~(key_word_t<Element>)0, -1}; /* before all */
+    if (lists <= MERGE_SHORT_FEW && depth > 0 && depth <= length) {
+#pragma unroll 1
+        for (uint32_t slot = depth - 1; slot < lists * length; slot += length) {
+            const merge_rank<Element> other = {s.keys[slot], s.indices[slot]};
+            if (mine.is_before(other))
+                mine = other;
+        }
+        return mine;
+    }
     if (simt_lane() < lists && depth > 0 && depth <= length) {
         const uint32_t slot = simt_lane() * length + depth - 1;
         mine = {s.keys[slot], s.indices[slot]};
@@ -94,19 +105,14 @@ TOPK_DEVICE merge_rank<Element> cut_of_short(const struct merge_args &a, const m
     return depth <= length ? last_of_lanes(mine) : merge_rank<Element>{0, INT64_MAX};
 }
 
-/* Candidates of a list, from `first` on, before that one. Padding, which is behind them, never is. */
+/* Candidates of a list, from `first` on, before that one, if so many have greater keys. Ties ascend by
+ * index. */
 template <typename Element>
-TOPK_DEVICE uint32_t count_short(const merge_short_shared<Element> &s, uint32_t first, uint32_t length,
-                                 const merge_rank<Element> &candidate) {
-    const uint32_t all = 1u << (31 - simt_clz(length));
-    uint32_t before = 0, end;
-#pragma unroll 1
-    for (uint32_t step = all; step > 0; step /= 2)
-        if (before + step <= length && s.keys[first + before + step - 1] > candidate.key)
-            before += step;
+TOPK_DEVICE uint32_t count_ties(const merge_short_shared<Element> &s, uint32_t first, uint32_t length,
+                                const merge_rank<Element> &candidate, uint32_t before) {
+    uint32_t end = length;
     if (before == length || s.keys[first + before] != candidate.key)
         return before;
-    end = length; /* among ties, which ascend by index */
 #pragma unroll 1
     while (before < end) {
         const uint32_t middle = (before + end) / 2, slot = first + middle;
@@ -116,6 +122,54 @@ TOPK_DEVICE uint32_t count_short(const merge_short_shared<Element> &s, uint32_t 
             end = middle;
     }
     return before;
+}
+
+/* Candidates of a list, from `first` on, before that one. Padding, which is behind them, never is. */
+template <typename Element>
+TOPK_DEVICE uint32_t count_short(const merge_short_shared<Element> &s, uint32_t first, uint32_t length,
+                                 const merge_rank<Element> &candidate) {
+    const uint32_t all = 1u << (31 - simt_clz(length));
+    uint32_t before = 0;
+#pragma unroll 1
+    for (uint32_t step = all; step > 0; step /= 2)
+        if (before + step <= length && s.keys[first + before + step - 1] > candidate.key)
+            before += step;
+    return count_ties<Element>(s, first, length, candidate, before);
+}
+
+/* The ranks of a thread's candidates that may be results, each a bit of `which`. They are searched for side
+ * by side in one list after the other. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void rank_own_items(const struct merge_args &a, const merge_short_shared<Element> &s,
+                                const short_items<Element, ITEMS> &items, uint32_t which,
+                                uint32_t (&ranks)[ITEMS]) {
+    const uint32_t length = (uint32_t)a.rows.length_max, all = 1u << (31 - simt_clz(length));
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        ranks[i] = items.places[i];
+#pragma unroll 1
+    for (uint32_t first = 0; which != 0 && first < a.candidates; first += length) {
+        uint32_t before[ITEMS] = {}, others = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            others |= (uint32_t)(i * simt_threads() + simt_thread() - first >= length) << i;
+        others &= which;
+        if (others == 0)
+            continue;
+#pragma unroll 1
+        for (uint32_t step = all; step > 0; step /= 2) {
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS; i++) {
+                const uint32_t end = before[i] + step;
+                if ((others >> i & 1) != 0 && end <= length && s.keys[first + end - 1] > items.ranks[i].key)
+                    before[i] = end;
+            }
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            if ((others >> i & 1) != 0)
+                ranks[i] += count_ties<Element>(s, first, length, items.ranks[i], before[i]);
+    }
 }
 
 /* Chooses what may be a result, one behind the other. Returns how many in all; *mine: where the thread's
@@ -155,13 +209,27 @@ TOPK_DEVICE void rank_short(const struct merge_args &a, const merge_short_shared
     }
 }
 
+/* As rank_own_items(), by all threads of the block: each takes some of what may be results. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void rank_dealt_out(const struct merge_args &a, const merge_short_shared<Element> &s,
+                                const short_items<Element, ITEMS> &items, uint32_t which,
+                                uint32_t (&ranks)[ITEMS]) {
+    uint32_t slot;
+    const uint32_t chosen = choose_short(s, items, which, &slot);
+    rank_short(a, s, chosen);
+    simt_block_sync();
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        ranks[i] = (which >> i & 1) != 0 ? (uint32_t)s.ranks[slot++] : 0;
+}
+
 /* Of candidates that have been loaded. All threads; ends without a barrier. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short_shared<Element> &s,
                                    int64_t row, const short_items<Element, ITEMS> &items) {
     const int64_t wanted = wanted_of_row(a.rows, row);
     bool is_invalid = false;
-    uint32_t which = 0, slot;
+    uint32_t which = 0;
     hold_short(a, s, items);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
@@ -175,17 +243,16 @@ TOPK_DEVICE void merge_short_lists(const struct merge_args &a, const merge_short
         which |= (uint32_t)(items.ranks[i].index >= 0 && items.places[i] < results &&
                             !cut.is_before(items.ranks[i]))
                  << i;
-    const uint32_t chosen = choose_short(s, items, which, &slot);
-    rank_short(a, s, chosen);
-    simt_block_sync();
+    uint32_t ranks[ITEMS];
+    if (a.lists <= MERGE_SHORT_FEW)
+        rank_own_items(a, s, items, which, ranks);
+    else
+        rank_dealt_out(a, s, items, which, ranks);
 #pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const uint32_t rank = (which >> i & 1) != 0 ? (uint32_t)s.ranks[slot] : results;
-        slot += which >> i & 1;
-        if (rank < results)
-            write_merged<Element>(a, row * a.rows.k_max + rank, items.elements[i], items.bits[i],
+    for (uint32_t i = 0; i < ITEMS; i++)
+        if ((which >> i & 1) != 0 && ranks[i] < results)
+            write_merged<Element>(a, row * a.rows.k_max + ranks[i], items.elements[i], items.bits[i],
                                   items.ranks[i].index);
-    }
     pad_merged<Element>(a, row, results + simt_thread(), simt_threads(), (uint64_t)a.rows.k_max,
                         is_invalid ? MERGE_NOT_ALLOWED : MERGE_NONE);
 }

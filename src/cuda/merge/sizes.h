@@ -33,6 +33,7 @@ enum {
     MERGE_SHORT_THREADS = SIZE(1024, 32),
     MERGE_SHORT_ITEMS = SIZE(4, 2),
     MERGE_SHORT_STEPS = SIZE(224, 12),
+    MERGE_SHORT_FEW = SIZE(4, 3),     /* lists: threads rank their own candidates */
     MERGE_SHORT_ROWS = SIZE(256, 40), /* of more, sorting keeps all multiprocessors busier */
     MERGE_FEW_OF_MANY_ROWS = SIZE(8192, 150),
     /* Results in a run, which one block sorts, and runs that are merged at once. */
