@@ -17,7 +17,7 @@ namespace {
 
 constexpr int runs_most = 1001;
 constexpr std::int64_t timeout_ms = 20000;
-constexpr std::size_t list_bytes_most = std::size_t(1) << 24;
+constexpr std::size_t list_bytes_most = std::size_t(1) << 24, list_slots = std::size_t(1) << 17;
 
 const char *program_name = "";
 
@@ -81,8 +81,10 @@ void open_groups(bench *b) {
         require(topk_context_create(&options, &own.context), "a context");
         b->buffers.push_back(reserve(own.device, bytes));
         b->flags.push_back(reserve(own.device, TOPK_PEER_FLAG_BYTES));
+        b->lists.push_back(reserve(own.device, topk_peer_list_bytes(b->ranks, list_slots)));
         b->buffer_list[r] = b->buffers.back()->data;
         b->flag_list[r] = reinterpret_cast<std::uint64_t *>(b->flags.back()->data);
+        b->list_list[r] = reinterpret_cast<std::uint64_t *>(b->lists.back()->data);
         require(cudaStreamCreateWithFlags(&own.stream, cudaStreamNonBlocking), "a stream");
         require(cudaEventCreateWithFlags(&own.ended, cudaEventDisableTiming), "an event");
     }
@@ -107,6 +109,9 @@ void open_groups(bench *b) {
         peer.flags = b->flag_list;
         peer.buffer_bytes = bytes;
         peer.timeout_ms = timeout_ms;
+        peer.lists = b->list_list;
+        peer.list_bytes = topk_peer_list_bytes(b->ranks, list_slots);
+        peer.one_each = b->one_each;
         require(topk_dist_group_create_peer(&peer, own.context, own.stream, &own.group), "a group");
     }
 }

@@ -61,9 +61,9 @@ struct bench {
     int ranks = 0;
     bool one_each = false, by_nccl = false;
     std::vector<rank> all;
-    std::vector<owned> buffers, flags;
+    std::vector<owned> buffers, flags, lists;
     void *buffer_list[ranks_most] = {};
-    std::uint64_t *flag_list[ranks_most] = {};
+    std::uint64_t *flag_list[ranks_most] = {}, *list_list[ranks_most] = {};
     topk_context *cpu = nullptr;
     cudaEvent_t begun = nullptr, done = nullptr;
 };
