@@ -353,7 +353,7 @@ topk_status topk_peer_merge(topk_context *context, const topk_peer_group *group,
     if (read.follows < 0 || read.follows > 1) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "lists->follows is %d, must be 0 or 1", (int)read.follows);
     }
-    l.run.follows = read.follows != 0;
+    l.follows = read.follows != 0;
     l.values = read.values;
     l.indices = read.indices;
     const topk_output output = {.size = sizeof output, .values = values, .indices = indices};

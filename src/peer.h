@@ -26,7 +26,6 @@ struct peer_run {
     struct peer_part parts[TOPK_PEER_PARTS_MAX];
     int count; /* of parts, at least 1; numbers are one */
     topk_stream stream;
-    bool follows; /* the stream's latest work is a kernel of ours */
 };
 
 /* Sorted lists that go where they are merged. */
@@ -36,6 +35,7 @@ struct peer_lists {
     int64_t rows, length;          /* of all ranks; slots of a list */
     int64_t first_row, block_rows; /* the first row that this rank gets; how many a rank gets, at most */
     const void *values, *indices;  /* this rank's */
+    bool follows;                  /* the stream's latest work is a kernel of ours */
 };
 
 enum { PEER_SLOT_BYTES = 16 }; /* of a candidate on its way */

@@ -204,7 +204,7 @@ static int exchange_short(struct launches *l) {
     const topk_peer_group *g = &e->run.group;
     const int64_t sms = device_of(l->call->context)->sms;
     const struct exchange_args args = exchange_args_of(e, &l->args);
-    l->dependent = e->run.follows;
+    l->dependent = e->follows;
     struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
     grid.waits = grid.blocks > 1; /* each for blocks of other ranks, which wait for this rank's */
     return l->shape->kernels->exchange(&grid, &args);

@@ -40,29 +40,22 @@ static struct launch_grid grid_for(const struct peer_run *run, uint64_t bytes, i
     return grid;
 }
 
-/* Launches that follow one of ours overlap its end. */
-static int launch_kernel(const struct peer_run *run, enum peer_kernel kernel, struct launch_grid grid,
-                         bool follows, const struct peer_args *args) {
-    grid.dependent = follows && device_of(run->context)->dependent_launch;
-    return kernels->launch(kernel, &grid, args);
-}
-
-/* One run. `follows`: one of ours. */
-static int launch_piece(const struct peer_run *run, bool follows, const struct peer_args *args) {
+/* One run. */
+static int launch_piece(const struct peer_run *run, const struct peer_args *args) {
     const int64_t ranks = run->group.ranks;
     const struct call call = {.stream = run->stream};
     const struct launch_grid one = grid_of(&call, 1, 1, PEER_THREADS);
     const bool to_all = run->root == TOPK_PEER_ALL, gets = to_all || run->root == run->group.rank;
     const int64_t targets = to_all ? ranks - 1 : !gets;
     if (args->slot_bytes <= PEER_SMALL_BYTES / (uint64_t)ranks) {
-        return launch_kernel(run, PEER_WHOLE, one, follows, args);
+        return kernels->launch(PEER_WHOLE, &one, args);
     }
-    int error = launch_kernel(run, PEER_STORE, grid_for(run, args->slot_bytes, targets), follows, args);
-    error = error != 0 ? error : launch_kernel(run, PEER_WAIT, one, true, args);
+    struct launch_grid grid = grid_for(run, args->slot_bytes, targets);
+    int error = kernels->launch(PEER_STORE, &grid, args);
+    error = error != 0 ? error : kernels->launch(PEER_WAIT, &one, args);
     if (error == 0 && gets) {
-        const struct launch_grid grid =
-            grid_for(run, args->slot_bytes, run->result == PEER_COPIES ? ranks : 1);
-        error = launch_kernel(run, PEER_TAKE, grid, true, args);
+        grid = grid_for(run, args->slot_bytes, run->result == PEER_COPIES ? ranks : 1);
+        error = kernels->launch(PEER_TAKE, &grid, args);
     }
     return error;
 }
@@ -76,8 +69,7 @@ static struct peer_args_part part_of(const struct peer_run *run, const struct pe
 }
 
 /* As many runs as the buffers make of the blocks of a part. */
-static int launch_part(const struct peer_run *run, const struct peer_part *part, bool follows,
-                       struct peer_args *args) {
+static int launch_part(const struct peer_run *run, const struct peer_part *part, struct peer_args *args) {
     const size_t piece = peer_piece_bytes(&run->group);
     struct peer_args_part *const moved = &args->parts[0];
     int error = 0;
@@ -86,7 +78,7 @@ static int launch_part(const struct peer_run *run, const struct peer_part *part,
     for (size_t done = 0; done < part->bytes && error == 0; done += moved->bytes) {
         moved->bytes = part->bytes - done < piece ? part->bytes - done : piece;
         args->slot_bytes = peer_round_up(moved->bytes);
-        error = launch_piece(run, follows || done > 0, args);
+        error = launch_piece(run, args);
         moved->block += moved->bytes;
         moved->out = moved->out != NULL ? moved->out + moved->bytes : NULL;
     }
@@ -107,10 +99,10 @@ int topk_cuda_move(const struct peer_run *run) {
     }
     if (args.count == (uint32_t)run->count) {
         args.slot_bytes = piece - room;
-        return launch_piece(run, run->follows, &args);
+        return launch_piece(run, &args);
     }
     for (int p = 0; p < run->count && error == 0; p++) {
-        error = launch_part(run, &run->parts[p], run->follows || p > 0, &args);
+        error = launch_part(run, &run->parts[p], &args);
     }
     return error;
 }

@@ -75,7 +75,6 @@ TOPK_DEVICE void peer_take_from(const struct peer_args &a, uint64_t run, bool in
 /* Blocks share what goes to a rank; the grid's rows are the ranks. The last block that has stored sets the
  * flags. */
 TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_store(TOPK_CONSTANT_ARGS struct peer_args a) {
-    simt_wait_predecessor();
     struct peer_control *control = peer_control_of(a);
     const uint64_t run = control->runs + 1;
     bool is_last = false;
@@ -96,7 +95,6 @@ TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_store(TOPK_CONSTANT_ARGS stru
 
 /* One block. */
 TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_wait(TOPK_CONSTANT_ARGS struct peer_args a) {
-    simt_wait_predecessor();
     struct peer_control *control = peer_control_of(a);
     const uint64_t run = control->runs + 1;
     const bool intact = control->state == 0;
@@ -109,7 +107,6 @@ TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_wait(TOPK_CONSTANT_ARGS struc
 
 /* The grid's rows are the ranks whose blocks are taken; numbers have one row. */
 TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_take(TOPK_CONSTANT_ARGS struct peer_args a) {
-    simt_wait_predecessor();
     struct peer_control *control = peer_control_of(a);
     const bool intact = control->state == 0;
     if (a.combines)
@@ -120,7 +117,6 @@ TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_take(TOPK_CONSTANT_ARGS struc
 
 /* All three steps, by one block. */
 TOPK_KERNEL TOPK_BOUNDS(PEER_THREADS, 1) void peer_whole(TOPK_CONSTANT_ARGS struct peer_args a) {
-    simt_wait_predecessor();
     struct peer_control *control = peer_control_of(a);
     const uint64_t run = control->runs + 1;
     const struct peer_share share = peer_share_of_grid();
