@@ -3,6 +3,7 @@
  */
 #include "accumulator.h"
 
+#include "choose.h"
 #include "predicate.h"
 #include "status.h"
 #include "topk_accumulator.h"
@@ -25,6 +26,35 @@ static uint64_t fingerprint(const topk_problem *p) {
 
 /* ---- Choice ---- */
 
+/* Rows one behind the other choose the method, and what workspace it takes, whatever the pitch of the chunk:
+ * a state's size follows from what all calls on it have in common. Should that not do, the state is larger.
+ */
+static topk_status choose_packed(struct accumulator *a, topk_operation operation, const topk_problem *chunk,
+                                 struct subcall *inner) {
+    const size_t used = a->room.used;
+    topk_problem packed = *chunk;
+    packed.row_stride = 0;
+    topk_status status = topk_subcall_choose(a->context, operation, &packed, &a->room, inner);
+    if (status != TOPK_OK || chunk->rows <= 1 || chunk->row_stride == chunk->length_max) {
+        return status;
+    }
+    const size_t most = inner->decision.workspace_bytes;
+    packed.row_stride = chunk->row_stride;
+    packed.workspace_limit = most > 0 ? most : 1;
+    a->room.used = used;
+    status = topk_plan_make(operation, &packed, &inner->plan);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    topk_decide(a->context, &inner->plan, inner->method, &a->room, &inner->decision);
+    if (inner->decision.cannot == NULL && inner->decision.workspace_bytes <= most) {
+        inner->decision.workspace_bytes = most;
+        return TOPK_OK;
+    }
+    a->room.used = used;
+    return topk_subcall_choose(a->context, operation, chunk, &a->room, inner);
+}
+
 /* The best of one chunk, by the method that the problem names. */
 static topk_status choose_of_chunk(struct accumulator *a) {
     const topk_problem *p = &a->plan.problem;
@@ -35,11 +65,9 @@ static topk_status choose_of_chunk(struct accumulator *a) {
     chunk.index_base = 0;
     chunk.order = TOPK_ORDER_ANY;
     chunk.ties = TOPK_TIES_LOWEST_INDEX;
-    const topk_status status =
-        topk_subcall_choose(a->context, TOPK_OPERATION_SELECT, &chunk, &a->room, &a->select);
+    const topk_status status = choose_packed(a, TOPK_OPERATION_SELECT, &chunk, &a->select);
     return status != TOPK_OK ? status
-                             : topk_subcall_choose(a->context, TOPK_OPERATION_SELECT_WHERE, &chunk, &a->room,
-                                                   &a->select_where);
+                             : choose_packed(a, TOPK_OPERATION_SELECT_WHERE, &chunk, &a->select_where);
 }
 
 static topk_status make(const topk_context *context, const topk_problem *problem, struct accumulator *a) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "random.h"
 #include "topk_accumulator.h"
 
 static fixture f;
@@ -596,6 +597,25 @@ static void check_random_bytes(void) {
     }
 }
 
+/* A push of rows that lie apart, or into each other, finds room in a state of which the pitch was not known.
+ */
+static void check_pitches(void) {
+    random_state random = {7};
+    for (int i = 0; i < 1000; i++) {
+        topk_problem problem = TOPK_PROBLEM_INIT;
+        size_t needed = 0, with_pitch = 1;
+        problem.type = i & 1 ? TOPK_F32 : TOPK_F16;
+        problem.index_type = TOPK_INDEX_I64;
+        problem.rows = 1 + random_below(&random, i & 2 ? 5 : 2000);
+        problem.length_max = 1 + random_below(&random, INT64_C(1) << random_below(&random, 28));
+        problem.k_max = 1 + random_below(&random, 2000);
+        CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &problem, &needed));
+        problem.row_stride = 1 + random_below(&random, INT64_C(1) << random_below(&random, 33));
+        CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &problem, &with_pitch));
+        CHECK(needed == with_pitch);
+    }
+}
+
 static topk_context *create_gpu_context(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     options.backend = TOPK_BACKEND_CUDA;
@@ -625,6 +645,7 @@ int main(int argc, char **argv) {
     check_flipped_headers();
     check_numbers_of_rows();
     check_random_bytes();
+    check_pitches();
     topk_context_destroy(context);
     return check_report();
 }
