@@ -252,8 +252,8 @@ typedef struct topk_dist_source {
  * values and indices are NULL. It may start a thread, which ends before it returns.
  *
  * An error of the source on one rank, also in the middle, is an error on all, and nothing has been written:
- * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin. In a group that
- * enqueues errors are those of topk_dist_plan_run(). */
+ * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin; OVERFLOW for a
+ * part beyond 2^63 bytes. In a group that enqueues errors are those of topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_run_source(topk_dist_plan *plan, const topk_dist_source *source,
                                                const topk_input *input, const topk_dist_output *output,
                                                void *workspace, size_t workspace_bytes, topk_stream stream);

@@ -96,6 +96,13 @@ static topk_status check_part(const struct topk_dist_plan *p, int64_t number, co
     if (part->values == NULL && part->length > 0 && p->problem.rows > 0) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "source->parts[%" PRId64 "].values is NULL", number);
     }
+    int64_t reach; /* from the first row to the last, if elements had 8 bytes */
+    if (p->problem.rows > 1 && (__builtin_mul_overflow(p->problem.rows - 1, part->row_stride, &reach) ||
+                                __builtin_mul_overflow(reach, 8, &reach))) {
+        return topk_dist_fail(TOPK_ERROR_OVERFLOW,
+                              "source->parts[%" PRId64 "] exceeds 2^63 bytes: its row_stride is %" PRId64,
+                              number, part->row_stride);
+    }
     return (uintptr_t)part->values % topk_type_size(p->problem.type) == 0
                ? TOPK_OK
                : topk_dist_fail(TOPK_ERROR_MISALIGNED,

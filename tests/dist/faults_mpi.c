@@ -600,6 +600,9 @@ static void unequal_parts(arguments *a) {
 static void negative_part(arguments *a) {
     a->parts[0].length = -1;
 }
+static void endless_part(arguments *a) {
+    a->parts[1].row_stride = INT64_C(1) << 62; /* whose bytes are 0 modulo 2^64 */
+}
 static void missing_part(arguments *a) {
     a->parts[1].values = NULL;
 }
@@ -623,6 +626,7 @@ static const struct {
     {"a source longer than the plan", long_source, TOPK_ERROR_OUT_OF_RANGE},
     {"parts of another length", unequal_parts, TOPK_ERROR_CONTRADICTION},
     {"a negative part", negative_part, TOPK_ERROR_OUT_OF_RANGE},
+    {"a part beyond all memory", endless_part, TOPK_ERROR_OVERFLOW},
     {"a part without values", missing_part, TOPK_ERROR_NULL_POINTER},
     {"no parts", missing_parts, TOPK_ERROR_NULL_POINTER},
     {"parts that are read", reading_parts, TOPK_ERROR_CONTRADICTION},
