@@ -80,14 +80,15 @@ static topk_status add(const topk_context *context, int64_t count, const int64_t
 
 /* ---- Rows whose positions do not ascend ---- */
 
-/* Numbers that a thread looks at before it looks for the place. */
-enum { DESCENT_CHUNK = 1 << 13 };
+/* Numbers that a thread looks at before it looks for the place: so many, or more where rows have more chunks
+ * than threads could need. A row's own length is not known before. */
+enum { DESCENT_CHUNK = 1 << 13, DESCENT_CHUNKS = 1 << 14 };
 
 struct descents {
     const struct plan *plan;
     const topk_input *input;
     int64_t *places;
-    int64_t chunks; /* of the longest row */
+    int64_t chunk, chunks; /* numbers of one; and how many the longest row has */
 };
 
 /* Whether a number is negative or not above the one before: then the sign bit is set, whichever number it is.
@@ -131,9 +132,9 @@ static void look_at_share(void *of, int part, int parts) {
     const topk_index_type type = d->plan->problem.index_type;
     const size_t units = (size_t)(d->plan->problem.rows * d->chunks), end = share(units, part + 1, parts);
     for (size_t unit = share(units, part, parts); unit < end; unit++) {
-        const int64_t row = (int64_t)unit / d->chunks, first = (int64_t)unit % d->chunks * DESCENT_CHUNK;
+        const int64_t row = (int64_t)unit / d->chunks, first = (int64_t)unit % d->chunks * d->chunk;
         const struct row_extent extent = plan_row(d->plan, d->input, row);
-        const int64_t last = extent.length < first + DESCENT_CHUNK ? extent.length : first + DESCENT_CHUNK;
+        const int64_t last = extent.length < first + d->chunk ? extent.length : first + d->chunk;
         const char *const numbers =
             (const char *)d->input->indices + (size_t)extent.begin * d->plan->index_bytes;
         const bool descends =
@@ -148,8 +149,10 @@ static void look_at_share(void *of, int part, int parts) {
 
 static topk_status find_descents(const topk_context *context, const struct plan *plan,
                                  const topk_input *input, int64_t *places, topk_stream stream) {
-    const int64_t length = plan->problem.length_max;
-    struct descents d = {plan, input, places, length / DESCENT_CHUNK + (length % DESCENT_CHUNK != 0)};
+    const int64_t length = plan->problem.length_max, rows = plan->problem.rows;
+    const int64_t most = DESCENT_CHUNKS / rows + 1, wanted = length / DESCENT_CHUNK + 1;
+    const int64_t chunks = wanted < most ? wanted : most;
+    struct descents d = {plan, input, places, length / chunks + (length % chunks != 0), chunks};
     (void)stream;
     memset(places, 0xff, (size_t)plan->problem.rows * sizeof *places);
     topk_cpu_team_run(context, team_size(topk_context_threads(context), plan->input_elements), look_at_share,

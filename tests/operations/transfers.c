@@ -310,6 +310,33 @@ static void check_descents(void) {
     }
 }
 
+/* Many rows, each of which might have all of a large input. Almost all of it is not there. */
+static void check_loose_rows(void) {
+    enum { ROWS = 1 << 17, NUMBERS_THERE = 4 };
+    int64_t *const memory = allocate(TOPK_MEMORY_DEVICE, (2 * ROWS + 1 + NUMBERS_THERE) * sizeof *memory);
+    int64_t *const places = memory, *const offsets = places + ROWS, *const numbers = offsets + ROWS + 1;
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    problem.type = TOPK_F32;
+    problem.index_type = problem.extent_type = TOPK_INDEX_I64;
+    problem.rows = ROWS;
+    problem.length_max = problem.elements_max = (INT64_C(1) << 60) - 1;
+    problem.shape = TOPK_SHAPE_CSR;
+    input.indices = numbers;
+    input.offsets = offsets;
+    for (int64_t row = 0; row <= ROWS; row++) {
+        offsets[row] = row < 2 ? 0 : row < ROWS ? 2 : NUMBERS_THERE;
+    }
+    for (int64_t i = 0; i < NUMBERS_THERE; i++) {
+        numbers[i] = i / 3; /* the last two are 0 and 1 */
+    }
+    CHECK_STATUS(TOPK_OK, topk_find_descents(context, &problem, &input, places, NULL));
+    for (int64_t row = 0; row < ROWS; row++) {
+        CHECK(places[row] == (row == 1 ? 1 : -1));
+    }
+    release(TOPK_MEMORY_DEVICE, memory);
+}
+
 static void check_breaking(topk_index_type from_type, topk_index_type to_type) {
     enum { ROWS = 300, FROM = 3, TO = 5 };
     int64_t from[ROWS * FROM], to[ROWS * TO + 1];
@@ -477,6 +504,9 @@ int main(int argc, char **argv) {
     check_stream_statuses();
     check_renumbering();
     check_descents();
+    if (!has_streams) { /* such an input is more than a GPU has */
+        check_loose_rows();
+    }
     for (int types = 0; types < 4; types++) {
         check_breaking(types & 1 ? TOPK_INDEX_I32 : TOPK_INDEX_I64,
                        types & 2 ? TOPK_INDEX_I32 : TOPK_INDEX_I64);
