@@ -41,7 +41,7 @@ typedef struct topk_dist_transport {
     void (*close)(void *own);
     /* What to_all, to_root or to_each do between these two may be enqueued as one, at the latest by end().
      * Such calls are of one kind, have the same root, and need nothing that another of them brings. After
-     * one that fails only close() is called. Both, or NULL. */
+     * one that fails only error() and close() are called. Both, or NULL. */
     topk_status (*begin)(void *own);
     topk_status (*end)(void *own, topk_stream stream);
 } topk_dist_transport;

@@ -4,8 +4,8 @@
  * the memories of a context's device and of the host, positions that become others, and ones that do not
  * ascend. libtopk_dist is made of these and the other public calls.
  *
- * On a GPU a call enqueues its work on `stream` and returns; a graph can capture all of them but
- * topk_wait(), topk_memory_allocate() and topk_memory_release(). On the CPU `stream` is NULL, and a call
+ * On a GPU a call enqueues its work on `stream` and returns; a graph can capture all that take one but
+ * topk_wait() and topk_stream_destroy(). On the CPU `stream` is NULL, and a call
  * returns when its work is done. */
 #ifndef TOPK_TRANSFER_H
 #define TOPK_TRANSFER_H
@@ -77,7 +77,8 @@ TOPK_API topk_status topk_memory_allocate(const topk_context *context, topk_memo
  * topk_memory_allocate(). NULL_POINTER, UNKNOWN_ENUM, DEVICE. */
 TOPK_API topk_status topk_memory_release(const topk_context *context, topk_memory memory_kind, void *memory);
 
-/* Adds: to[i] += from[i] for `count` numbers. The two must not overlap. Statuses as topk_renumber(). */
+/* Adds: to[i] += from[i] for `count` numbers, modulo 2^64. The two must not overlap. Statuses as
+ * topk_renumber(). */
 TOPK_API topk_status topk_add(const topk_context *context, int64_t count, const int64_t *from, int64_t *to,
                               topk_stream stream);
 
@@ -92,7 +93,7 @@ TOPK_API topk_status topk_find_descents(const topk_context *context, const topk_
 
 /* Breaks rows: where from[r * from_pitch] is below -1 the numbers of row r at `to`, which has to_pitch of
  * them for each of `rows` rows, all become -2, as calls on a GPU have indices that are none (CONTRACT.md,
- * 10.8). Other rows stay. The two arrays must not overlap.
+ * 10.8). Other rows stay; with a pitch of 0 all do. The two arrays must not overlap.
  *
  * NULL_POINTER, UNKNOWN_ENUM, OUT_OF_RANGE, CONTRADICTION, MISALIGNED, OVERLAP, DEVICE. */
 TOPK_API topk_status topk_break_rows(const topk_context *context, int64_t rows, topk_index_type from_type,

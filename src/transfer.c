@@ -28,6 +28,14 @@ topk_status topk_copy(const topk_context *context, void *to, const void *from, s
     return context->backend->transfers->copy(context, to, from, bytes, stream);
 }
 
+/* From the first row's begin to the last one's end. */
+static size_t span_of(int64_t rows, size_t pitch, size_t row_bytes, bool *overflow) {
+    size_t bytes;
+    *overflow |= __builtin_mul_overflow((size_t)(rows - 1), pitch, &bytes) ||
+                 __builtin_add_overflow(bytes, row_bytes, &bytes);
+    return bytes;
+}
+
 topk_status topk_copy_rows(const topk_context *context, void *to, size_t to_pitch, const void *from,
                            size_t from_pitch, size_t row_bytes, int64_t rows, topk_stream stream) {
     KEEP_ERRNO;
@@ -47,8 +55,8 @@ topk_status topk_copy_rows(const topk_context *context, void *to, size_t to_pitc
     if (to == NULL || from == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", to == NULL ? "to" : "from");
     }
-    const size_t to_bytes = topk_checked_bytes(rows - 1, to_pitch, &overflow) + row_bytes;
-    const size_t from_bytes = topk_checked_bytes(rows - 1, from_pitch, &overflow) + row_bytes;
+    const size_t to_bytes = span_of(rows, to_pitch, row_bytes, &overflow),
+                 from_bytes = span_of(rows, from_pitch, row_bytes, &overflow);
     const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
     if (overflow) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "rows reach beyond all memory");

@@ -128,6 +128,7 @@ static void check_sums(void) {
         to[i] = i * INT64_C(3000000000);
         from[i % 1000] = -i;
     }
+    to[7] = INT64_MIN; /* sums are modulo 2^64 */
     int64_t *const device_from = allocate(TOPK_MEMORY_DEVICE, sizeof from), *const device_to =
                                                                                 allocate(TOPK_MEMORY_DEVICE,
                                                                                          sizeof to);
@@ -138,7 +139,7 @@ static void check_sums(void) {
     copy(to, device_to, sizeof to);
     CHECK_STATUS(TOPK_OK, topk_wait(context, NULL));
     for (int i = 0; i <= 1000; i++) {
-        CHECK(to[i] == i * INT64_C(3000000000) + (i < 1000 ? from[i] : 0));
+        CHECK(to[i] == (i == 7 ? INT64_MAX - 6 : i * INT64_C(3000000000) + (i < 1000 ? from[i] : 0)));
     }
     release(TOPK_MEMORY_DEVICE, device_from);
     release(TOPK_MEMORY_DEVICE, device_to);
@@ -412,6 +413,11 @@ static void check_stream_statuses(void) {
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 8, bytes + 32, 8, 8, -1, NULL));
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 7, bytes + 32, 8, 8, 2, NULL));
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_copy_rows(context, bytes, 8, bytes, SIZE_MAX / 2, 8, 9, NULL));
+    /* Rows that come to the same place again, beyond the end of all memory. */
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE,
+                 topk_copy_rows(context, bytes + 8, 8, bytes + 32, SIZE_MAX - 7, 8, 3, NULL));
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE,
+                 topk_copy_rows(context, bytes, SIZE_MAX - 7, bytes + 32, 8, 8, 3, NULL));
     CHECK_STATUS(TOPK_ERROR_OVERLAP, topk_copy_rows(context, bytes, 24, bytes + 31, 8, 8, 2, NULL));
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_add(NULL, 1, numbers, numbers + 1, NULL));
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_add(context, 1, NULL, numbers, NULL));

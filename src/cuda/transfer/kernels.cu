@@ -69,7 +69,7 @@ TOPK_KERNEL TOPK_BOUNDS(RENUMBER_THREADS, 1) void transfer_break(struct break_ar
 TOPK_KERNEL TOPK_BOUNDS(RENUMBER_THREADS, 1) void transfer_add(struct add_args a) {
     const int64_t threads = (int64_t)simt_blocks() * simt_threads();
     for (int64_t i = (int64_t)simt_block() * simt_threads() + simt_thread(); i < a.count; i += threads)
-        a.to[i] += a.from[i];
+        a.to[i] = (int64_t)((uint64_t)a.to[i] + (uint64_t)a.from[i]);
 }
 
 int topk_cuda_launch_add(const struct launch_grid *grid, const struct add_args *args) {
