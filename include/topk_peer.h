@@ -172,11 +172,13 @@ typedef struct topk_peer_lists {
 /* Brings the lists of all ranks together and merges them: as topk_peer_gather_parts() or
  * topk_peer_exchange_parts() of values and indices and topk_merge() of what they bring, bit for bit.
  *
- * root       TOPK_PEER_ALL: all ranks get all rows. A rank: that one gets them. TOPK_PEER_OWNER: row r goes
- * to rank r / ceil(rows / ranks) problem    of topk_merge(), for all rows: `length_max` slots of a list,
- * `k_max` results; row_stride 0. The same on all ranks values, indices   of the rows that this rank gets:
- * k_max slots each. NULL where that is none, or where they are not wanted workspace
- * topk_workspace_size(context, TOPK_OPERATION_MERGE, ...) of the problem with these rows
+ * root               TOPK_PEER_ALL: all ranks get all rows. A rank: that one gets them. TOPK_PEER_OWNER: row
+ *                    r goes to rank r / ceil(rows / ranks)
+ * problem            of topk_merge(), for all rows: `length_max` slots of a list, `k_max` results;
+ *                    row_stride 0. The same on all ranks
+ * values, indices    of the rows that this rank gets: k_max slots each. NULL where that is none, or where
+ *                    they are not wanted
+ * workspace          topk_workspace_size(context, TOPK_OPERATION_MERGE, ...) of the problem with these rows
  *
  * It is one launch where group->lists has room, lists are sorted, best first, and short (at most 4096
  * candidates of a row in all), there are up to 32 ranks and 256 rows, elements have at most 32 bits, and
