@@ -3,7 +3,8 @@
  * A strategy takes as long as its slowest rank: what the core predicts for the rank's own elements, and what
  * is sent and merged. The constants are what two ranks of Open MPI 4.1 took on two cores of an EPYC, in
  * shared memory (topk-bench-dist); between nodes, what MPI_Allgather of the two took by TCP over the
- * loopback: a network is slower, and there nodes pay for shorter lists. */
+ * loopback: a network is slower, and there nodes pay for shorter lists. Those of GPUs are what two H200 took
+ * that NVLink connects, over peer memory and NCCL (topk-bench-peers). */
 #include "cost.h"
 
 #include "error.h"
@@ -17,8 +18,13 @@ struct way {
 static const struct way WITHIN = {5, 1.0 / 1500};   /* a node */
 static const struct way BETWEEN = {13, 1.0 / 1100}; /* nodes */
 
-static const double MERGE_US = 0.013;  /* of a candidate */
-static const double COUNT_US = 0.0024; /* of an element that a thread counts, in all rounds */
+static const struct way LINKED = {5, 1.0 / 200000}; /* GPUs whose group enqueues */
+
+static const double MERGE_US = 0.013;          /* of a candidate */
+static const double GPU_MERGE_US = 1.0 / 5000; /* on a GPU */
+static const double GPU_PLACE_US = 1.0 / 770;  /* in place, where candidates are put in order of position */
+static const double GPU_PLACES_US = 45;        /* and by launches, however few they are */
+static const double COUNT_US = 0.0024;         /* of an element that a thread counts, in all rounds */
 
 static const double LOAD_US = 1.0 / 54000; /* of a byte from pinned memory to a GPU: PCIe 5.0 x16 */
 
@@ -41,6 +47,9 @@ static double way_us(const struct way *way, int ranks, double bytes) {
 
 /* Of all ranks: bytes come from all of them alike, so mostly from other nodes. */
 static double collective_us(const struct topk_dist_plan *plan, double bytes) {
+    if (plan->backend != TOPK_BACKEND_CPU && plan->group->on_stream != NULL) {
+        return way_us(&LINKED, plan->group->ranks, bytes);
+    }
     const double from_own_node = bytes * plan->node_ranks_max / plan->group->ranks;
     return way_us(&WITHIN, plan->node_ranks_max, from_own_node) +
            way_us(&BETWEEN, plan->node_count, bytes - from_own_node);
@@ -50,6 +59,13 @@ static double candidate_bytes(const struct topk_dist_plan *plan) {
     return (double)(topk_type_size(plan->problem.type) + topk_dist_integer_bytes(plan->problem.index_type));
 }
 
+static double merge_us(const struct topk_dist_plan *plan, double candidates) {
+    if (plan->backend == TOPK_BACKEND_CPU) {
+        return candidates * MERGE_US;
+    }
+    return topk_dist_is_placed(plan) ? GPU_PLACES_US + candidates * GPU_PLACE_US : candidates * GPU_MERGE_US;
+}
+
 /* Two collectives for values and indices, of lists of `count` candidates, which are then merged. Ranks of a
  * node share its way to other nodes; but if the root alone gets lists it has that for itself. */
 static double deliver_us(const struct topk_dist_plan *plan, double count) {
@@ -57,7 +73,7 @@ static double deliver_us(const struct topk_dist_plan *plan, double count) {
     const double bytes = got * candidate_bytes(plan);
     const double between = bytes * (1 - (double)plan->node_ranks_max / plan->group->ranks);
     const int others = plan->options.destination == TOPK_DIST_ROOT ? 0 : plan->node_ranks_max - 1;
-    return 2 * collective_us(plan, bytes / 2) + others * between * BETWEEN.byte_us + got * MERGE_US;
+    return 2 * collective_us(plan, bytes / 2) + others * between * BETWEEN.byte_us + merge_us(plan, got);
 }
 
 /* One of the steps by nodes: `lists` lists of `slots` candidates come by two collectives, and are merged. */
