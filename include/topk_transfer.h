@@ -51,6 +51,7 @@ TOPK_API topk_status topk_stream_create(const topk_context *context, topk_stream
 /* Ends it; its work goes on. NULL is ignored. NULL_POINTER, CONTRADICTION, DEVICE. */
 TOPK_API topk_status topk_stream_destroy(const topk_context *context, topk_stream stream);
 
+/* The same of events. */
 TOPK_API topk_status topk_event_create(const topk_context *context, topk_event *event);
 TOPK_API topk_status topk_event_destroy(const topk_context *context, topk_event event);
 
