@@ -142,7 +142,8 @@ topk_status topk_dist_move_and_merge(const struct run *r, const topk_output *out
     lists.k = r->input.k;
     lists.sorted =
         topk_dist_list_order(p) == TOPK_ORDER_BEST_FIRST ? TOPK_SORTED_BEST_FIRST : TOPK_SORTED_NOT;
-    lists.follows = 1; /* the rank's own selection */
+    lists.follows =
+        p->problem.length_max > 0; /* the kernels of the rank's own selection, if it has elements */
     return group->broken
                ? refuse_broken()
                : topk_dist_on_stream(group, group->merge(group->own, root, &p->merging, &lists, output,
