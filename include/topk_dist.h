@@ -253,7 +253,7 @@ typedef struct topk_dist_source {
  *
  * An error of the source on one rank, also in the middle, is an error on all, and nothing has been written:
  * the status that `read` returned. CONTRADICTION for what does not suit the plan's origin; OVERFLOW for a
- * part beyond 2^63 bytes. In a group that enqueues errors are those of topk_dist_plan_run(). */
+ * part beyond 2^63 bytes. A group that enqueues has the errors of topk_dist_plan_run(). */
 TOPK_API topk_status topk_dist_plan_run_source(topk_dist_plan *plan, const topk_dist_source *source,
                                                const topk_input *input, const topk_dist_output *output,
                                                void *workspace, size_t workspace_bytes, topk_stream stream);

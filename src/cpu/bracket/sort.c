@@ -24,7 +24,7 @@ struct sorting {
     const struct results *results;
     struct prefixes prefixes;
     size_t entries;       /* of all results */
-    struct at_once *once; /* of those that are sorted at once */
+    struct at_once *once; /* if all are sorted at once */
     size_t buckets;
     uint16_t *bucket_of; /* each prefix */
     uint32_t *begins;    /* of each bucket, and behind the last */

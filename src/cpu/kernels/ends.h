@@ -2,7 +2,7 @@
  * A stable pass of a radix sort that works from both ends. Part of kernels.c.
  *
  * Where many numbers share a digit, each waits for the counter that the one before it has just stored. So
- * the numbers of the first half go to the fronts of their digits' places, and those of the second half, last
+ * numbers of the first half go to the fronts of their digits' places, and numbers of the second half, last
  * one first, to the backs: two chains of counters that do not wait for each other, and meet. */
 #ifndef TOPK_SRC_CPU_KERNELS_ENDS_H
 #define TOPK_SRC_CPU_KERNELS_ENDS_H

@@ -199,7 +199,7 @@ struct kernels {
                          const struct key_map *map, const struct code_span *span, uint64_t *entries);
 
     /* Sorts all n >= 1 entries, which lie in lists[0].entries in the order of their slots, best first and
-     * stable, and hands them on. Slot i is that of elements[i]. lists[1].entries has room for as many. */
+     * stable, and hands them on. Slot i stands for elements[i]. lists[1].entries has room for n, too. */
     void (*sort_listed)(const struct list lists[2], size_t n, const struct code_span *span,
                         const void *elements, const struct key_map *map, list_function sorted,
                         void *argument);

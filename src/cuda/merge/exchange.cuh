@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short sorted lists of ranks that reach each other's memory: one kernel sends this rank's candidates to
- * where they are merged, receives those of the other ranks, and merges.
+ * where they are merged, receives the other ranks' candidates, and merges.
  *
  * A candidate travels as two words that each tell that they are there, so that no flag follows and nothing is
  * fenced. Each rank has a slot for every candidate that another one sends it, in the half of the run:
@@ -97,7 +97,7 @@ TOPK_DEVICE uint32_t why_end(const struct exchange_args &a, uint32_t rank, uint6
                                                                          : peer_why_end(a, begun);
 }
 
-/* Takes what has arrived of a thread's candidates. Bits of *missing are those that have not. */
+/* Takes the thread's candidates that have arrived. A bit of *missing is set for each that has not. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void take_candidates(uint64_t *const slots[ITEMS], uint32_t *missing,
                                  short_items<Element, ITEMS> &items) {
@@ -116,7 +116,7 @@ TOPK_DEVICE void take_candidates(uint64_t *const slots[ITEMS], uint32_t *missing
         }
 }
 
-/* A thread's candidates of a row, as load_short() has them: those of this rank from its lists, the others as
+/* A thread's candidates of a row, as load_short() has them: from this rank's lists, or from other ranks as
  * they arrive. If the run is not intact, or does not stay so, they have an index that is not allowed. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void receive_short(const struct exchange_args &a, int64_t row, uint64_t run, bool intact,
