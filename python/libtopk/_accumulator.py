@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 import sys
 from contextlib import contextmanager
 from operator import index
@@ -35,6 +36,54 @@ def _copied(state):
     copy = _bytes_beside(state, len(state))
     copy[:] = state
     return copy
+
+
+def _on_host(array):
+    """The array, or a copy of it in the host's memory."""
+    return array.cpu() if hasattr(array, "cpu") else array.get() if hasattr(array, "get") else array
+
+
+def _beside(like, data):
+    """Bytes as an array beside another one."""
+    array, host = _core.empty(like, (len(data),), "uint8"), np.frombuffer(data, np.uint8)
+    if hasattr(array, "new_tensor"):
+        array.copy_(sys.modules["torch"].from_numpy(host.copy()))
+    elif hasattr(array, "set"):
+        array.set(host)
+    else:
+        array[:] = host
+    return array
+
+
+def _is_count(value):
+    return type(value) is int and 0 <= value < 2**63
+
+
+# What the first line of bytes says, and what is right there.
+_HEAD = {
+    "k": _is_count,
+    "largest": lambda value: isinstance(value, bool),
+    "chunk_max": lambda value: _is_count(value) and value > 0,
+    "rows": lambda value: isinstance(value, list) and len(value) < 64 and all(map(_is_count, value)),
+    "pushed": _is_count,
+    "carries_indices": lambda value: value is None or isinstance(value, bool),
+    "options": lambda value: isinstance(value, dict) and _OPTIONS.issuperset(value),
+}
+
+
+def _head_of(line):
+    """The first line of bytes, checked. Raises ValueError that says what is wrong with it."""
+    try:
+        head = json.loads(line)
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("libtopk") != _BYTES:
+        raise ValueError(f"the bytes are no accumulator: they do not begin with a line of JSON for {_BYTES!r}")
+    for name, is_right in _HEAD.items():
+        if name not in head or not is_right(head[name]):
+            said = reprlib.repr(head[name]) if name in head else "missing"
+            raise ValueError(f"the bytes are no accumulator: in their first line {name} is {said}")
+    return head
 
 
 def _integer(name, value):
@@ -110,9 +159,9 @@ class Accumulator:
     candidates, at most 2 k elements of each row on the CPU and 6 k on a GPU (where rows are at most 64, up to 5120 more
     for all of them together), and what one push works with, which grows with k and chunk_max.
 
-    Threads take turns; on a GPU, all use one stream. It can be copied and pickled, unless its options have a context.
-    On the CPU a child of fork() can use it; if another thread was at work on it at the fork, every use in the child
-    raises RuntimeError.
+    Threads take turns; on a GPU, all use one stream. It can be copied, and pickled unless its options have a context.
+    Pickles of strangers are never safe to read; from_bytes() is. On the CPU a child of fork() can use it; if another
+    thread was at work on it at the fork, every use in the child raises RuntimeError.
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
@@ -140,7 +189,7 @@ class Accumulator:
         ranking = {"magnitude": False, "nan": "largest", "index_dtype": "int64", "index_base": 0}
         chosen = {name: self._options.get(name) or ranking[name] for name in ranking}
         chosen["index_dtype"] = name_of(chosen["index_dtype"])
-        return self._k, bool(self._largest), self._chunk_max, self._like.shape, self._like.dtype, chosen
+        return self._k, bool(self._largest), self._like.shape, self._like.dtype, chosen
 
     def _check_indices(self, are_carried):
         """None: a chunk without elements, which settles nothing."""
@@ -172,19 +221,45 @@ class Accumulator:
         self._state = _bytes_beside(chunk, size)
         self._run(_INIT, self._like)
 
-    def __getstate__(self):  # for a copy or a pickle
+    def __copy__(self):
+        twin = type(self).__new__(type(self))
         with self._turns.take():
-            return {**self.__dict__, "_turns": None, "_state": None if self._state is None else _copied(self._state)}
+            state = None if self._state is None else _copied(self._state)
+            twin.__dict__.update(self.__dict__, _turns=_Turns(), _state=state)
+        return twin
+
+    def __deepcopy__(self, _):  # what the two share is never changed
+        return self.__copy__()
+
+    def __getstate__(self):  # for a pickle
+        with self._turns.take():
+            return {**self.__dict__, "_turns": None, "_state": None if self._state is None else self._exported()}
 
     def __setstate__(self, members):
-        self.__dict__.update(members)
-        self._turns = _Turns()
-        if self._state is not None:
-            self._state = _copied(self._state)
+        state = members["_state"]
+        self.__dict__.update(members, _turns=_Turns(), _state=None)
+        if state is not None:
+            self._import(self._like, self._give, state)
+
+    def _export(self):
+        """The bytes of topk_accumulator_export(), beside the state."""
+        size = self._run(_EXPORT, self._like, mode=WORKSPACE)
+        data = _core.empty(self._like, (size,), "uint8")
+        self._run(_EXPORT, self._like, other=data)
+        return data
+
+    def _exported(self):
+        return np.asarray(_on_host(self._export())).tobytes()
+
+    def _import(self, chunk, give, data):
+        """Begins with a state of bytes, which are an array or on the host."""
+        self._begin(chunk, give)
+        self._run(_IMPORT, self._like, other=_beside(chunk, data) if isinstance(data, bytes) else data)
 
     def to_bytes(self) -> bytes:
-        """The accumulator as bytes, for a file or another machine; more may be pushed. They are the same from the CPU
-        and a GPU: a line of JSON with options, and the bytes that topk_accumulator_export() writes. Waits for a GPU."""
+        """The accumulator as bytes, for a file, another process or another machine; more may be pushed. They are the
+        same from the CPU and a GPU: a line of JSON with options, and the bytes that topk_accumulator_export() writes.
+        Waits for a GPU."""
         with self._turns.take():
             if self._state is None:
                 raise RuntimeError("nothing has been pushed, so there is no state to write")
@@ -194,60 +269,46 @@ class Accumulator:
             head = {"libtopk": _BYTES, "k": self._k, "largest": bool(self._largest), "chunk_max": self._chunk_max,
                     "rows": list(self._like.shape[:-1]), "pushed": self._pushed,
                     "carries_indices": self._carries_indices, "options": options}
-            size = self._run(_EXPORT, self._like, mode=WORKSPACE)
-            state = _core.empty(self._like, (size,), "uint8")
-            self._run(_EXPORT, self._like, other=state)
-            host = np.asarray(state.cpu() if hasattr(state, "cpu") else state.get() if hasattr(state, "get") else state)
-            return json.dumps(head).encode() + b"\n" + host.tobytes()
+            return json.dumps(head).encode() + b"\n" + self._exported()
 
     @classmethod
-    def from_bytes(cls, data: bytes, like: Array, *, context: Any = None) -> Accumulator:
+    def from_bytes(cls, data: bytes, like: Array, *, chunk_max: int | None = None,
+                   context: Any = None) -> Accumulator:
         """The accumulator that to_bytes() wrote, which goes on as that one.
 
-        like     an array of the type, kind and device of the chunks to come, of any shape
-        context  as topk() has it
+        like       an array of the type, kind and device of the chunks to come, of any shape
+        chunk_max  as the class has it; None: what it was. The state takes memory for it
+        context    as topk() has it
 
-        Raises ValueError for bytes that are no accumulator, or are of another type. The bytes may come from anywhere;
-        on a GPU the indices of the results are -2 if bytes behind the first line are no state.
+        The bytes may come from anywhere: all that they say is checked, and nothing in them is run. Raises ValueError,
+        which says what is wrong, for bytes that are no accumulator or one of another type. An element or a position
+        that was changed on its way is not found: the bytes have no checksum.
         """
+        line, _, state = bytes(memoryview(data)).partition(b"\n")
+        head = _head_of(line)
+        like, give = _core.adopt(like)
+        cls(0, context=context)._run(_EXPORT, _core.empty(like, (0,), None), mode=WORKSPACE)  # raises for a wrong argument
+        self = cls(head["k"], head["largest"], chunk_max=head["chunk_max"] if chunk_max is None else chunk_max,
+                   **head["options"])
         try:
-            line, _, state = bytes(data).partition(b"\n")
-            head = json.loads(line)
-            if head["libtopk"] != _BYTES:
-                raise ValueError
-            rows = tuple(_integer("rows", number) for number in head["rows"])
-            largest, carries, pushed = head["largest"], head["carries_indices"], _integer("pushed", head["pushed"])
-            options = dict(head["options"])
-            are_right = (isinstance(largest, bool) and carries in (None, True, False) and pushed >= 0 and
-                         min(rows, default=0) >= 0 and len(rows) < 64 and isinstance(head["chunk_max"], int) and
-                         _OPTIONS.issuperset(options))
-            if not are_right:
-                raise ValueError
-            self = cls(head["k"], largest, chunk_max=head["chunk_max"], **options)
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise ValueError("these bytes are no accumulator that this libtopk reads") from None
-        if context is not None:
-            self._options["context"] = context
-        self._restore(like, rows, state)
-        self._carries_indices, self._pushed = carries, pushed
+            self._read(_core.empty(like, (*head["rows"], 0), None), give, state, context)
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            raise ValueError(f"the bytes are no accumulator of this type: {error}") from None
+        self._carries_indices, self._pushed = head["carries_indices"], head["pushed"]
         return self
 
-    def _restore(self, like, rows, state):
-        chunk, give = _core.adopt(like)
-        chunk = _core.empty(chunk, (*rows, 0), None)
+    def _read(self, chunk, give, state, context):
+        """Begins with the state of bytes from anywhere. Only the CPU knows at once what is wrong with them."""
+        host = _on_host(chunk)
+        if host is not chunk or (context is not None and context.backend != "cpu"):
+            options = {name: value for name, value in self._options.items() if name not in ("method", "tuning")}
+            Accumulator(self._k, self._largest, chunk_max=1, **options)._read(host, None, state, _core.Context("cpu"))
+        if context is not None:
+            self._options["context"] = context
         size = self._run(_EXPORT, chunk, mode=WORKSPACE)
         if size != len(state):
-            raise ValueError(f"the bytes have a state of {len(state)} bytes, where the one of this type has {size}")
-        given = _core.empty(chunk, (size,), "uint8")
-        host = np.frombuffer(state, np.uint8)
-        if hasattr(given, "new_tensor"):
-            given.copy_(sys.modules["torch"].from_numpy(host.copy()))
-        elif hasattr(given, "set"):
-            given.set(host)
-        else:
-            given[:] = host
-        self._begin(chunk, give)
-        self._run(_IMPORT, self._like, other=given)
+            raise ValueError(f"behind the first line are {len(state)} bytes, and its state has {size}")
+        self._import(chunk, give, state)
 
     def push(self, chunk: Array, base: int | None = None, *, lengths: Array | None = None,
              indices: Array | None = None, k: Array | None = None, **predicate: Any) -> None:
@@ -300,10 +361,11 @@ class Accumulator:
         self._pushed = max(self._pushed, base + chunk.shape[-1])
 
     def merge(self, other: Accumulator) -> None:
-        """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is.
+        """Adds all that was pushed to another accumulator of the same k and options, which stays as it is.
 
-        An accumulator that has had no push adds nothing, whatever its options are. Raises ValueError for another k,
-        option, chunk_max, type or number of rows, and if only one of the two carries indices.
+        Their positions must not overlap. An accumulator that has had no push adds nothing, whatever its options are.
+        One of another process comes as bytes: merge(Accumulator.from_bytes(data, like)). Raises ValueError for another
+        k, option, type or number of rows, and if only one of the two carries indices.
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"merge() takes an Accumulator, not {type(other).__name__}")
@@ -320,12 +382,20 @@ class Accumulator:
             self._chunk_max = self._chunk_max or other._chunk_max
             self._begin(other._like, other._give)
         if self._problem() != other._problem():
-            raise ValueError("the accumulators differ in k, options, chunk_max, or the rows or type of their chunks")
+            raise ValueError("the accumulators differ in k, options, or the rows or type of their chunks")
         if other._carries_indices is not None:
             self._check_indices(other._carries_indices)
             self._carries_indices = other._carries_indices
-        self._run(_MERGE, self._like, other=other._state)
+        self._run(_MERGE, self._like, other=other._state_for(self._chunk_max))
         self._pushed = max(self._pushed, other._pushed)
+
+    def _state_for(self, chunk_max):
+        """A state of the same elements for chunks of another length."""
+        if chunk_max == self._chunk_max:
+            return self._state
+        twin = Accumulator(self._k, self._largest, chunk_max=chunk_max, **self._options)
+        twin._import(self._like, None, self._export())
+        return twin._state
 
     def _results(self, operation, out):
         if self._state is None:

@@ -231,7 +231,6 @@ MISUSES = [
     (TypeError, "two predicates", lambda s: s.push(X, gt=1, lt=1)),
     (TypeError, "no option 'colour' here", lambda s: s.push(X, colour=1)),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, k=3))),
-    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, chunk_max=3))),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X[:2]))),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(INTS))),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, nan="last"))),
