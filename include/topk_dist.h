@@ -76,7 +76,8 @@ typedef enum topk_dist_strategy {
     TOPK_DIST_GATHER = 1,    /* each rank selects its k best; the lists meet and are merged */
     TOPK_DIST_HISTOGRAM = 2, /* sums of counters find the k-th element; only results are selected and meet */
     TOPK_DIST_GATHER_NODES = 3 /* as GATHER, but lists are merged within each node first, and only a node's
-                                  k best go to other nodes. On the CPU, over MPI */
+                                  k best go to other nodes. Not over peer memory, nor, on a GPU or in a group
+                                  that enqueues, IN_PLACE; a transport of one's own has parts or does not */
 } topk_dist_strategy;
 
 /* Where the elements of a rank come from. Those of PARTS, READ and READ_ONCE go to
@@ -105,7 +106,7 @@ typedef struct topk_dist_options {
                             pointers of the device, for an MPI that is CUDA-aware; 0: through the host */
     topk_dist_origin origin; /* of this rank's elements */
     int node; /* for GATHER_NODES: ranks with the same number, 1 or more, are one node. 0 on all ranks: ranks
-                 that share memory are one, as MPI tells */
+                 that share memory are one, as MPI tells; in a group that enqueues, ranks of one machine */
     int64_t piece;   /* the longest piece: elements of each row that are looked at in one step. READ and
                         READ_ONCE: at least 1; a workspace holds two pieces. PARTS: 0 is whole parts; on a GPU
                         that they are copied to, two times all elements then. INPUT: 0 */
@@ -133,7 +134,7 @@ typedef struct topk_dist_plan topk_dist_plan;
  *
  * Statuses as topk_plan_create(), and: CONTRADICTION where ranks differ in what must be the same, where
  * runs of positions overlap, or where the context is not on the device of the group; OUT_OF_RANGE for a root
- * that is no rank; UNSUPPORTED for GATHER_NODES on a GPU or in a group that enqueues, for other operations,
+ * that is no rank; UNSUPPORTED for GATHER_NODES where there is none, as said there, for other operations,
  * for approximations, for 32-bit extents with lists of 2^31 candidates, and for elements that are read in a
  * group that enqueues, that come in pieces by a table of positions, or are read once for kth or histogram;
  * DEVICE as topk_dist_plan_run(). */

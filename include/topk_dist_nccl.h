@@ -27,14 +27,19 @@ extern "C" {
  * communicator, which waits for that. A communicator may be a non-blocking one (ncclConfig_t): calls wait on
  * the host until NCCL has enqueued the work.
  *
+ * A plan by nodes (TOPK_DIST_GATHER_NODES) has the communicator split, by NCCL 2.18 or later: the group keeps
+ * the parts, and topk_dist_group_destroy() ends them, collectively. Graphs of such plans must be destroyed
+ * before the group.
+ *
  * NULL_POINTER; UNSUPPORTED for a context on the CPU; CONTRADICTION for a communicator of another GPU;
  * OUT_OF_MEMORY; DEVICE: NCCL failed. Each rank finds them alone. */
 TOPK_API topk_status topk_dist_group_create_nccl(ncclComm_t communicator, topk_context *context,
                                                  topk_stream stream, topk_dist_group **group);
 
-/* Ends the group's communicator by ncclCommAbort(): the caller must not use or end it any more. What waits on
- * the GPU for another rank stops, and so does what is enqueued behind it; results of such runs are not to be
- * used. All further calls that communicate are DEVICE; the group and its plans remain to be destroyed.
+/* Ends the group's communicator, and its parts, by ncclCommAbort(): the caller must not use or end it any
+ * more. What waits on the GPU for another rank stops, and so does what is enqueued behind it; results of such
+ * runs are not to be used. All further calls that communicate are DEVICE; the group and its plans remain to
+ * be destroyed.
  *
  * For any thread, while another one waits in topk_dist_plan_create(), or for the stream of a run: so a rank
  * whose fellow is gone goes on. Only a call into NCCL is waited for, which with a blocking communicator may

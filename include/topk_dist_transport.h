@@ -16,10 +16,11 @@ extern "C" {
 #endif
 
 /* What a transport does. All but `check` and `error` are collective: each rank calls them in the same order,
- * with the same count, bytes and root. Arrays lie on the device of the group's context, and are aligned to 8
- * bytes; what is read and what is written do not overlap. The work is enqueued on `stream`, behind what that
- * has, and what comes after it there finds it done. `bytes` and `count` are at least 1. Any status but
- * TOPK_OK breaks the group. Start from TOPK_DIST_TRANSPORT_INIT. */
+ * with the same count, bytes and root. A part of the ranks calls them with an `own` that `split` has made.
+ * Arrays lie on the device of the group's context, and are aligned to 8 bytes; what is read and what is
+ * written do not overlap. The work is enqueued on `stream`, behind what that has, and what comes after it
+ * there finds it done. `bytes` and `count` are at least 1. Any status but TOPK_OK breaks the group. Start
+ * from TOPK_DIST_TRANSPORT_INIT. */
 typedef struct topk_dist_transport {
     size_t size; /* sizeof(topk_dist_transport) */
     /* Each of `count` numbers becomes the sum of all ranks' numbers. */
@@ -39,15 +40,27 @@ typedef struct topk_dist_transport {
     const char *(*error)(void *own);
     /* Ends `own` with the group, collectively. NULL: there is nothing to end. */
     void (*close)(void *own);
-    /* What to_all, to_root or to_each do between these two may be enqueued as one, at the latest by end().
-     * Such calls are of one kind, have the same root, and need nothing that another of them brings. After
-     * one that fails only error() and close() are called. Both, or NULL. */
+    /* What moves of blocks do between these two may be enqueued as one, at the latest by end(). Such calls
+     * are of one function, have the same root, and need nothing that another of them brings. After one that
+     * fails only error() and close() are called. Both, or NULL. */
     topk_status (*begin)(void *own);
     topk_status (*end)(void *own, topk_stream stream);
+    /* For plans that merge lists by nodes (TOPK_DIST_GATHER_NODES): these three, or NULL.
+     * `split` makes parts of the ranks: those that give the same colour are one, and `order` is the rank's
+     * number there, from 0 on. *part is what the functions of this struct get as `own` for it, and `close`
+     * ends it, before the whole. A rank that gives the colour -1 is in no part, and leaves *part as it is.
+     * Called while a plan is made, twice for each new division into nodes. It may wait, also for `stream`. */
+    topk_status (*split)(void *own, int colour, int order, topk_stream stream, void **part);
+    /* The block of rank `root`, of `bytes`, becomes that of all. */
+    topk_status (*from_root)(void *own, int root, void *block, size_t bytes, topk_stream stream);
+    /* Block r of rank `root`, of `bytes`, goes to `block` on rank r, where `blocks` is not looked at; but the
+     * root's own stays where it is, and its `block` is not looked at. */
+    topk_status (*deal)(void *own, int root, const void *blocks, size_t bytes, void *block,
+                        topk_stream stream);
 } topk_dist_transport;
 
 #define TOPK_DIST_TRANSPORT_INIT                                                                             \
-    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_dist_transport), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Creates a group of `ranks` ranks; the caller is number `rank`. It copies *transport, and passes
  * `own` on to its functions. `context` says where arrays lie: plans of the group are made with it, or with
@@ -56,8 +69,8 @@ typedef struct topk_dist_transport {
  * for no other. Nothing is sent yet. On failure *group is NULL, and `own` stays the caller's. Each rank finds
  * errors alone: the others may wait for it.
  *
- * NULL_POINTER (also for a function that is missing), STRUCT_SIZE, OUT_OF_RANGE for rank and ranks,
- * OUT_OF_MEMORY, DEVICE. */
+ * NULL_POINTER (also for a function that is missing, of those that come together too), STRUCT_SIZE,
+ * OUT_OF_RANGE for rank and ranks, OUT_OF_MEMORY, DEVICE. */
 TOPK_API topk_status topk_dist_group_create(const topk_dist_transport *transport, void *own,
                                             topk_context *context, int rank, int ranks, topk_stream stream,
                                             topk_dist_group **group);

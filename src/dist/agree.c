@@ -46,7 +46,7 @@ static void tell(const struct topk_dist_plan *plan, int64_t *own) {
     own[AGREE_ROOT] = plan->options.root;
     own[AGREE_EXCHANGE] = plan->options.exchange_kth;
     own[AGREE_BASE] = p->index_base;
-    own[AGREE_NODE] = plan->options.node > 0 ? plan->options.node : -(int64_t)plan->group->node;
+    own[AGREE_NODE] = plan->options.node > 0 ? plan->options.node : -plan->group->node;
     own[AGREE_LONGEST] = plan->longest;
     own[AGREE_READS] = topk_dist_reads(plan);
 }

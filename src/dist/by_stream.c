@@ -119,15 +119,47 @@ static void end(topk_dist_group *group) {
     release(g);
 }
 
+static topk_status split(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part);
+
 /* Lists move in runs alone, which never go through the host. */
 static const struct transport by_stream = {.sum = sum, .most = most, .to_all = to_all, .close = end};
+static const struct transport divisible = {
+    .sum = sum, .most = most, .to_all = to_all, .close = end, .split = split};
+
+/* A part is for runs alone, so it has no memory for plans. */
+static topk_status split(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part) {
+    struct by_stream *const g = by_stream_of(group), *const own = calloc(1, sizeof *own);
+    void *of_part = NULL;
+    *part = NULL;
+    topk_status status = topk_dist_agree(
+        group, own != NULL ? TOPK_OK
+                           : topk_dist_fail(TOPK_ERROR_OUT_OF_MEMORY, "no memory for a part of the group"));
+    if (status == TOPK_OK) {
+        status =
+            topk_dist_on_stream(group, g->transport.split(group->own, colour, order, g->stream, &of_part));
+    }
+    if (status != TOPK_OK || colour < 0) {
+        free(own);
+        return status;
+    }
+    *own = *g;
+    own->device = own->host = NULL;
+    own->group = (topk_dist_group){.transport = &by_stream,
+                                   .rank = order,
+                                   .ranks = ranks,
+                                   .on_stream = &own->transport,
+                                   .own = of_part,
+                                   .whole = group};
+    *part = &own->group;
+    return TOPK_OK;
+}
 
 topk_status topk_dist_on_stream(topk_dist_group *group, topk_status status) {
     if (status == TOPK_OK) {
         return TOPK_OK;
     }
     const char *const text = group->on_stream->error != NULL ? group->on_stream->error(group->own) : NULL;
-    group->broken = true;
+    topk_dist_break(group);
     return topk_dist_fail(TOPK_ERROR_DEVICE, "%.400s", text != NULL ? text : "the transport failed");
 }
 
@@ -152,6 +184,9 @@ static topk_status check(const topk_dist_transport *transport, const topk_contex
     if ((own->begin == NULL) != (own->end == NULL)) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER,
                               "transport has begin without end, or end without begin");
+    }
+    if ((own->split == NULL) != (own->from_root == NULL) || (own->split == NULL) != (own->deal == NULL)) {
+        return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "transport has not all of split, from_root and deal");
     }
     if (context == NULL) {
         return topk_dist_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
@@ -191,8 +226,13 @@ topk_status topk_dist_group_create(const topk_dist_transport *transport, void *o
     g->transport = read;
     g->context = context;
     g->stream = stream;
-    g->group = (topk_dist_group){
-        .transport = &by_stream, .rank = rank, .ranks = ranks, .on_stream = &g->transport, .own = own};
+    g->group = (topk_dist_group){.transport = read.split != NULL ? &divisible : &by_stream,
+                                 .rank = rank,
+                                 .ranks = ranks,
+                                 .node = topk_dist_machine(),
+                                 .undivided = "the group's transport has no function `split`",
+                                 .on_stream = &g->transport,
+                                 .own = own};
     status = allocate(g);
     if (status != TOPK_OK) {
         release(g);

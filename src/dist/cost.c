@@ -4,7 +4,8 @@
  * is sent and merged. The constants are what two ranks of Open MPI 4.1 took on two cores of an EPYC, in
  * shared memory (topk-bench-dist); between nodes, what MPI_Allgather of the two took by TCP over the
  * loopback: a network is slower, and there nodes pay for shorter lists. Those of GPUs are what two H200 took
- * that NVLink connects, over peer memory and NCCL (topk-bench-peers). */
+ * that NVLink connects, over peer memory and NCCL (topk-bench-peers); between nodes of GPUs a network of 400
+ * Gbit/s is assumed. */
 #include "cost.h"
 
 #include "error.h"
@@ -18,7 +19,8 @@ struct way {
 static const struct way WITHIN = {5, 1.0 / 1500};   /* a node */
 static const struct way BETWEEN = {13, 1.0 / 1100}; /* nodes */
 
-static const struct way LINKED = {5, 1.0 / 200000}; /* GPUs whose group enqueues */
+static const struct way LINKED = {5, 1.0 / 200000};  /* GPUs of a node, whose group enqueues */
+static const struct way NETWORK = {15, 1.0 / 50000}; /* nodes of such GPUs */
 
 static const double MERGE_US = 0.013;          /* of a candidate */
 static const double GPU_MERGE_US = 1.0 / 5000; /* on a GPU */
@@ -45,14 +47,23 @@ static double way_us(const struct way *way, int ranks, double bytes) {
     return steps * way->latency_us + bytes * way->byte_us;
 }
 
+static bool is_linked(const struct topk_dist_plan *plan) {
+    return plan->backend != TOPK_BACKEND_CPU && plan->group->on_stream != NULL;
+}
+
+static const struct way *within(const struct topk_dist_plan *plan) {
+    return is_linked(plan) ? &LINKED : &WITHIN;
+}
+
+static const struct way *between(const struct topk_dist_plan *plan) {
+    return is_linked(plan) ? &NETWORK : &BETWEEN;
+}
+
 /* Of all ranks: bytes come from all of them alike, so mostly from other nodes. */
 static double collective_us(const struct topk_dist_plan *plan, double bytes) {
-    if (plan->backend != TOPK_BACKEND_CPU && plan->group->on_stream != NULL) {
-        return way_us(&LINKED, plan->group->ranks, bytes);
-    }
     const double from_own_node = bytes * plan->node_ranks_max / plan->group->ranks;
-    return way_us(&WITHIN, plan->node_ranks_max, from_own_node) +
-           way_us(&BETWEEN, plan->node_count, bytes - from_own_node);
+    return way_us(within(plan), plan->node_ranks_max, from_own_node) +
+           way_us(between(plan), plan->node_count, bytes - from_own_node);
 }
 
 static double candidate_bytes(const struct topk_dist_plan *plan) {
@@ -71,27 +82,27 @@ static double merge_us(const struct topk_dist_plan *plan, double candidates) {
 static double deliver_us(const struct topk_dist_plan *plan, double count) {
     const double got = (double)plan->group->ranks * (double)plan->block_rows * count;
     const double bytes = got * candidate_bytes(plan);
-    const double between = bytes * (1 - (double)plan->node_ranks_max / plan->group->ranks);
+    const double far = bytes * (1 - (double)plan->node_ranks_max / plan->group->ranks);
     const int others = plan->options.destination == TOPK_DIST_ROOT ? 0 : plan->node_ranks_max - 1;
-    return 2 * collective_us(plan, bytes / 2) + others * between * BETWEEN.byte_us + merge_us(plan, got);
+    return 2 * collective_us(plan, bytes / 2) + others * far * between(plan)->byte_us + merge_us(plan, got);
 }
 
 /* One of the steps by nodes: `lists` lists of `slots` candidates come by two collectives, and are merged. */
 static double step_us(const struct topk_dist_plan *plan, const struct way *way, int ranks, double lists,
                       double slots) {
-    return 2 * way_us(way, ranks, lists * slots * candidate_bytes(plan) / 2) + lists * slots * MERGE_US;
+    return 2 * way_us(way, ranks, lists * slots * candidate_bytes(plan) / 2) + merge_us(plan, lists * slots);
 }
 
 /* By nodes, as deliver_nodes.c does it. */
 static double deliver_by_nodes_us(const struct topk_dist_plan *plan) {
     const double rows = (double)plan->problem.rows;
-    const double us =
-        step_us(plan, &WITHIN, plan->node_ranks_max, plan->node_ranks_max, rows * (double)plan->list_max) +
-        step_us(plan, &BETWEEN, plan->node_count, plan->node_count,
-                (double)plan->node_rows * (double)plan->node_max);
+    const double us = step_us(plan, within(plan), plan->node_ranks_max, plan->node_ranks_max,
+                              rows * (double)plan->list_max) +
+                      step_us(plan, between(plan), plan->node_count, plan->node_count,
+                              (double)plan->node_rows * (double)plan->node_max);
     return plan->options.destination == TOPK_DIST_ROOT
                ? us
-               : us + step_us(plan, &WITHIN, plan->node_ranks_max, 1,
+               : us + step_us(plan, within(plan), plan->node_ranks_max, 1,
                               (double)plan->block_rows * (double)plan->winners_max);
 }
 

@@ -5,7 +5,7 @@
  * what is done depends on the plan alone. So lists are sent whole, all rounds are taken, and a graph can
  * capture a run whose transport enqueues.
  *
- *   select, gather      lists of the rank's k best -> sent -> merged
+ *   select, gather      lists of the rank's k best -> sent -> merged; or by nodes (deliver_nodes.c)
  *   select, histogram   rounds -> how many of a row's results the rank may have -> lists of these, as above
  *   in place            rounds -> how many ties come before the rank's -> its results, from its elements
  *                       or lists -> sent to all -> merged, each candidate marked if it is the rank's
@@ -126,21 +126,21 @@ static topk_status send(const struct run *r, const void *list, void *got, size_t
     const size_t block = (size_t)(p->block_rows * p->list_max) * bytes;
     switch (p->options.destination) {
     case TOPK_DIST_ROOT:
-        return topk_dist_move_to_root(r, p->options.root, list, block, got);
+        return topk_dist_move_to_root(r, p->group, p->options.root, list, block, got);
     case TOPK_DIST_OWNER:
-        return topk_dist_move_to_each(r, list, block, got);
+        return topk_dist_move_to_each(r, p->group, list, block, got);
     default:
-        return topk_dist_move_to_all(r, list, block, got);
+        return topk_dist_move_to_all(r, p->group, list, block, got);
     }
 }
 
 static topk_status send_lists(const struct run *r) {
     const size_t index_bytes = topk_dist_integer_bytes(r->plan->problem.index_type);
-    topk_status status = topk_dist_move_begin(r);
+    topk_status status = topk_dist_move_begin(r->plan->group);
     status = status == TOPK_OK ? send(r, r->b.values, r->b.got_values, topk_type_size(r->plan->problem.type))
                                : status;
     status = status == TOPK_OK ? send(r, r->b.indices, r->b.got_indices, index_bytes) : status;
-    return status == TOPK_OK ? topk_dist_move_end(r) : status;
+    return status == TOPK_OK ? topk_dist_move_end(r, r->plan->group) : status;
 }
 
 /* `marks`: of each candidate a byte, whose copies go to output->payload; or NULL. */
@@ -171,6 +171,9 @@ static topk_status deliver(const struct run *r) {
     topk_output output = TOPK_OUTPUT_INIT;
     output.values = r->output.values;
     output.indices = r->output.indices;
+    if (r->plan->nodes != NULL) {
+        return topk_dist_deliver_by_nodes(r, r->plan->list_max);
+    }
     if (r->plan->group->merge != NULL) {
         return topk_dist_move_and_merge(r, &output);
     }

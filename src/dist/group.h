@@ -34,9 +34,9 @@ struct transport {
      * the root's own stays where it is, and its `block` is not looked at. NULL without `split`. */
     topk_status (*from_root)(topk_dist_group *group, int root, void *block, size_t bytes);
     topk_status (*deal)(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block);
-    /* A group of the ranks with the same colour, numbered by `order`; with colour -1 none, and *part is NULL.
-     * Also OUT_OF_MEMORY, on all ranks. NULL: the transport has no parts. */
-    topk_status (*split)(topk_dist_group *group, int colour, int order, topk_dist_group **part);
+    /* A group of the `ranks` ranks with the same colour, where this one is number `order`; with colour -1
+     * none, and *part is NULL. Also OUT_OF_MEMORY, on all ranks. NULL: the transport has no parts. */
+    topk_status (*split)(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part);
 };
 
 struct topk_dist_nodes;
@@ -51,7 +51,8 @@ struct topk_dist_group {
     const struct transport *transport;
     int rank, ranks;
     bool broken;                   /* a call of the transport has failed: no more are made */
-    int node;                      /* the same for ranks of one node, as the transport finds them */
+    int64_t node;                  /* the same for ranks of one node, as the transport finds them: >= 0 */
+    const char *undivided;         /* why the transport has no parts, if it knows */
     struct topk_dist_nodes *nodes; /* parts that plans have asked for (nodes.h) */
     topk_dist_group *whole;        /* of a part: what breaks it breaks the whole group. Else NULL */
     /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
@@ -79,7 +80,16 @@ topk_status topk_dist_to_each_varied(topk_dist_group *group, const void *blocks,
                                      const int64_t *bytes, void *received);
 topk_status topk_dist_from_root(topk_dist_group *group, int root, void *block, size_t bytes);
 topk_status topk_dist_deal(topk_dist_group *group, int root, const void *blocks, size_t bytes, void *block);
-topk_status topk_dist_split(topk_dist_group *group, int colour, int order, topk_dist_group **part);
+topk_status topk_dist_split(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part);
+
+/* The machine, as a number >= 0: the same for all processes of one kernel and host name. */
+int64_t topk_dist_machine(void);
+
+/* OK, or DEVICE: the group, or the whole that it is a part of, is broken. */
+topk_status topk_dist_intact(const topk_dist_group *group);
+
+/* Breaks both. */
+void topk_dist_break(topk_dist_group *group);
 
 /* The outcome of a call of group->on_stream: OK, or DEVICE with its sentence, and the group is broken. */
 topk_status topk_dist_on_stream(topk_dist_group *group, topk_status status);

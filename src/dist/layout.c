@@ -80,7 +80,6 @@ static void take_nodes(const struct topk_dist_plan *p, struct arena *arena, stru
     if (by_owner) {
         out->owned_values = take(arena, met_rows, (size_t)p->node_max * value);
         out->owned_indices = take(arena, met_rows, (size_t)p->node_max * index);
-        out->owned_ks = take(arena, met_rows > 0 ? p->node_rows : 0, extent);
     }
     out->won_values = take(arena, topk_dist_is_placed(p) ? 0 : won_rows, (size_t)p->winners_max * value);
     out->winners = take(arena, won_rows, (size_t)p->winners_max * index);

@@ -15,9 +15,10 @@ struct buffers {
     /* On a device: which of these, and of the lists that were got, are the rank's own */
     void *won_marks, *marks;
     /* Of a leader: its node's list, node_max slots of each row; the same by owner, node_rows rows for each
-     * node; the lists of all nodes, as many rows of each. And k of these rows: extents */
+     * node; the lists of all nodes, as many rows of each. And k of each row, if the caller gives it: extents
+     */
     void *node_values, *node_indices, *owned_values, *owned_indices, *met_values, *met_indices;
-    void *node_ks, *owned_ks;
+    void *node_ks;
     /* exchange_kth: the k-th of each row of the rank's lists, of all ranks, and the best one */
     void *own_kth, *own_kth_at, *all_kth, *all_kth_at, *best_kth, *best_kth_at;
     int64_t *sent;   /* how many candidates each rank sends of each row, rank after rank */

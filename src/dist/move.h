@@ -11,13 +11,20 @@
  * call. */
 topk_status topk_dist_move_sum(const struct run *r, int64_t *numbers, int64_t count);
 /* What moves between these two may be enqueued as one: no move needs what another brings. */
-topk_status topk_dist_move_begin(const struct run *r);
-topk_status topk_dist_move_end(const struct run *r);
+topk_status topk_dist_move_begin(topk_dist_group *group);
+topk_status topk_dist_move_end(const struct run *r, topk_dist_group *group);
 
-topk_status topk_dist_move_to_all(const struct run *r, const void *block, size_t bytes, void *blocks);
-topk_status topk_dist_move_to_root(const struct run *r, int root, const void *block, size_t bytes,
-                                   void *blocks);
-topk_status topk_dist_move_to_each(const struct run *r, const void *blocks, size_t bytes, void *received);
+/* `group`: the plan's, or a part of it. */
+topk_status topk_dist_move_to_all(const struct run *r, topk_dist_group *group, const void *block,
+                                  size_t bytes, void *blocks);
+topk_status topk_dist_move_to_root(const struct run *r, topk_dist_group *group, int root, const void *block,
+                                   size_t bytes, void *blocks);
+topk_status topk_dist_move_to_each(const struct run *r, topk_dist_group *group, const void *blocks,
+                                   size_t bytes, void *received);
+topk_status topk_dist_move_from_root(const struct run *r, topk_dist_group *group, int root, void *block,
+                                     size_t bytes);
+topk_status topk_dist_move_deal(const struct run *r, topk_dist_group *group, int root, const void *blocks,
+                                size_t bytes, void *block);
 
 /* The lists of all ranks meet and are merged to *output, at once; if the group does both. */
 topk_status topk_dist_move_and_merge(const struct run *r, const topk_output *output);

@@ -208,7 +208,7 @@ static void end(topk_dist_group *group) {
     free(own);
 }
 
-static topk_status split(topk_dist_group *group, int colour, int order, topk_dist_group **part);
+static topk_status split(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part);
 
 static const struct transport by_mpi = {.sum = sum,
                                         .most = most,
@@ -255,15 +255,15 @@ static topk_status find_node(struct by_mpi *own) {
         MPI_Comm_split_type(own->communicator, MPI_COMM_TYPE_SHARED, own->group.rank, MPI_INFO_NULL, &node);
     if (error == MPI_SUCCESS) {
         own->group.node = own->group.rank;
-        error = MPI_Bcast(&own->group.node, 1, MPI_INT, 0, node);
+        error = MPI_Bcast(&own->group.node, 1, MPI_INT64_T, 0, node);
         const int freed = MPI_Comm_free(&node);
         error = error != MPI_SUCCESS ? error : freed;
     }
     return outcome(error, "MPI_Comm_split_type");
 }
 
-static topk_status split(topk_dist_group *group, int colour, int order, topk_dist_group **part) {
-    struct by_mpi *const own = allocate(group->ranks);
+static topk_status split(topk_dist_group *group, int colour, int order, int ranks, topk_dist_group **part) {
+    struct by_mpi *const own = allocate(ranks);
     *part = NULL;
     topk_status status = topk_dist_agree(
         group, own != NULL ? TOPK_OK

@@ -41,6 +41,14 @@ static void end(struct topk_dist_nodes *nodes) {
     free(nodes);
 }
 
+static int ranks_of(const struct topk_dist_plan *plan, int node) {
+    int ranks = 0;
+    for (int rank = 0; rank < plan->group->ranks; rank++) {
+        ranks += plan->node_of[rank] == node;
+    }
+    return ranks;
+}
+
 topk_status topk_dist_nodes_open(struct topk_dist_plan *plan) {
     topk_dist_group *const group = plan->group;
     const size_t bytes = 2 * (size_t)group->ranks * sizeof(int64_t);
@@ -60,9 +68,9 @@ topk_status topk_dist_nodes_open(struct topk_dist_plan *plan) {
     }
     const int node = (int)plan->node_of[group->rank], place = (int)plan->place_of[group->rank];
     memcpy(nodes->numbers, plan->node_of, bytes);
-    status = topk_dist_split(group, node, place, &nodes->within);
+    status = topk_dist_split(group, node, place, ranks_of(plan, node), &nodes->within);
     if (status == TOPK_OK) {
-        status = topk_dist_split(group, place == 0 ? 0 : -1, node, &nodes->between);
+        status = topk_dist_split(group, place == 0 ? 0 : -1, node, plan->node_count, &nodes->between);
     }
     if (status != TOPK_OK) {
         end(nodes);

@@ -196,5 +196,6 @@ topk_status topk_dist_group_create_peer(const topk_peer_group *peer, topk_contex
         return status;
     }
     (*group)->merge = merge;
+    (*group)->undivided = "peer memory is of one machine";
     return TOPK_OK;
 }

@@ -94,8 +94,12 @@ static topk_status check_context(struct topk_dist_plan *plan) {
     }
     if (status == TOPK_OK && plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
         !topk_dist_has_nodes(plan)) {
-        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
-                              "lists of a GPU, or of a group that enqueues, are not merged by nodes");
+        return plan->group->transport->split == NULL
+                   ? topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "lists are not merged by nodes: %s",
+                                    plan->group->undivided)
+                   : topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                                    "results in place of a GPU, or of a group that enqueues, are not merged "
+                                    "by nodes");
     }
     return status;
 }

@@ -79,6 +79,11 @@ static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
     return topk_dist_selects(plan) && plan->options.destination == TOPK_DIST_IN_PLACE;
 }
 
+/* Whether lists may be merged by nodes. */
+static inline bool topk_dist_has_nodes(const struct topk_dist_plan *plan) {
+    return plan->group->transport->split != NULL && !(plan->on_device && topk_dist_is_placed(plan));
+}
+
 /* Whether the rank's elements come in pieces. */
 static inline bool topk_dist_is_streamed(const struct topk_dist_plan *plan) {
     return plan->options.origin != TOPK_DIST_INPUT;
@@ -98,11 +103,6 @@ static inline bool topk_dist_loads(const struct topk_dist_plan *plan) {
 /* Whether lists are merged that hold the k best of each rank. */
 static inline bool topk_dist_gathers(const struct topk_dist_plan *plan) {
     return plan->strategy == TOPK_DIST_GATHER || plan->strategy == TOPK_DIST_GATHER_NODES;
-}
-
-/* Whether lists may be merged by nodes. */
-static inline bool topk_dist_has_nodes(const struct topk_dist_plan *plan) {
-    return !plan->on_device && plan->group->transport->split != NULL;
 }
 
 /* Whether this rank's extents can tell k of results that come from another rank. */

@@ -13,7 +13,8 @@
  * (`enqueued`); or by such a one on the CPU (`enqueued-cpu`). But for the first and `pointers` the host's
  * copies of these data, which an emulated GPU has as its own, are inaccessible, except for the core and the
  * transport that enqueues (protected.h). `nodes` is `host` with lists merged by nodes, into which ranks are
- * divided in several ways; `machines` is that with the nodes that MPI finds, which must be two.
+ * divided in several ways, as all ways do now and then; `machines` is that with the nodes that MPI finds,
+ * which must be two.
  *
  * usage: mpirun -n PROCESSES cases_mpi SEED CASES THREADS [WAY [NUMBER: this case alone]] */
 #include <inttypes.h>
@@ -114,6 +115,11 @@ static int draw_node(const dealt *d, int rank) {
 }
 
 static void draw_nodes(dealt *d, int rank) {
+    if (chosen != HOST && !has_nodes() && d->options.destination != TOPK_DIST_IN_PLACE &&
+        d->seed / 7 % 3 == 0) {
+        d->options.strategy = TOPK_DIST_GATHER_NODES;
+        d->options.node = draw_node(d, rank);
+    }
     if (!has_nodes()) {
         return;
     }

@@ -40,6 +40,37 @@ static topk_status to_each(void *own, const void *blocks, size_t bytes, void *re
     return ended(MPI_Alltoall(blocks, (int)bytes, MPI_BYTE, received, (int)bytes, MPI_BYTE, of(own)));
 }
 
+static topk_status split(void *own, int colour, int order, topk_stream stream, void **part) {
+    MPI_Comm *const made = malloc(sizeof *made);
+    (void)stream;
+    if (made == NULL) {
+        abort();
+    }
+    const int error = MPI_Comm_split(of(own), colour < 0 ? MPI_UNDEFINED : colour, order, made);
+    if (colour < 0) {
+        free(made);
+    } else {
+        *part = made;
+    }
+    return error == MPI_SUCCESS ? TOPK_OK : TOPK_ERROR_DEVICE;
+}
+
+static topk_status from_root(void *own, int root, void *block, size_t bytes, topk_stream stream) {
+    (void)stream;
+    protected_open();
+    return ended(MPI_Bcast(block, (int)bytes, MPI_BYTE, root, of(own)));
+}
+
+static topk_status deal(void *own, int root, const void *blocks, size_t bytes, void *block,
+                        topk_stream stream) {
+    int rank;
+    (void)stream;
+    MPI_Comm_rank(of(own), &rank);
+    protected_open();
+    return ended(MPI_Scatter(blocks, (int)bytes, MPI_BYTE, rank == root ? MPI_IN_PLACE : block, (int)bytes,
+                             MPI_BYTE, root, of(own)));
+}
+
 static void end(void *own) {
     MPI_Comm_free(own);
     free(own);
@@ -59,5 +90,8 @@ topk_status enqueued_group_create(MPI_Comm communicator, topk_context *context, 
     transport.to_root = to_root;
     transport.to_each = to_each;
     transport.close = end;
+    transport.split = split;
+    transport.from_root = from_root;
+    transport.deal = deal;
     return topk_dist_group_create(&transport, own, context, rank, ranks, NULL, group);
 }

@@ -14,11 +14,12 @@
 
 enum { RANKS = 8, GROUP_ROUNDS = 4 };
 
-typedef enum { SUM, GATHER, PAIRS } kind;
+typedef enum { SUM, GATHER, BROADCAST, PAIRS, SPLIT } kind;
 
 typedef struct post {
     kind what;
-    size_t count; /* numbers, or bytes */
+    size_t count;  /* numbers, or bytes */
+    int root, key; /* BROADCAST; SPLIT: the colour, and the order in it */
     const void *from;
     void *to;
     const void *sent[RANKS]; /* to each rank, or NULL */
@@ -26,15 +27,22 @@ typedef struct post {
     size_t sent_bytes[RANKS], received_bytes[RANKS];
 } post;
 
-/* What communicators of the same ranks share. */
-typedef struct world {
+/* What all communicators share that come of one. What fails in one breaks all. */
+typedef struct family {
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    int open;
+    bool broken;
+} family;
+
+/* What communicators of the same ranks share. */
+typedef struct world {
+    family *family;
     int ranks, open, posted, moved;
     long round;
-    bool broken;
     post posts[RANKS];
     int64_t *sums;
+    struct world *parts[RANKS]; /* of a split, by colour */
 } world;
 
 struct ncclComm {
@@ -43,7 +51,8 @@ struct ncclComm {
     bool is_blocking, is_busy, has_moved;
     long round; /* that it is in */
     post queue[GROUP_ROUNDS];
-    int queued, at; /* how many are posted or will be, and which one is */
+    int queued, at;   /* how many are posted or will be, and which one is */
+    ncclComm_t *made; /* where a split puts its communicator */
 };
 
 const char fake_reason[] = "the cable is unplugged";
@@ -79,15 +88,16 @@ static bool fails(struct ncclComm *comm) {
         return false;
     }
     if (latest != NULL) {
-        pthread_mutex_lock(&latest->of->lock);
-        latest->of->broken = true;
-        pthread_cond_broadcast(&latest->of->changed);
-        pthread_mutex_unlock(&latest->of->lock);
+        family *const all = latest->of->family;
+        pthread_mutex_lock(&all->lock);
+        all->broken = true;
+        pthread_cond_broadcast(&all->changed);
+        pthread_mutex_unlock(&all->lock);
     }
     return true;
 }
 
-/* ---- Rounds. All of this under the world's lock ---- */
+/* ---- Rounds. All of this under the family's lock ---- */
 
 static void add_up(world *w) {
     const size_t count = w->posts[0].count;
@@ -114,9 +124,60 @@ static void move_pairs(const world *w, int rank) {
     }
 }
 
-static void move(world *w, int rank) {
+static void broadcast(const world *w, int rank) {
+    const post *const own = &w->posts[rank], *const root = &w->posts[own->root];
+    must(root->what == BROADCAST && root->root == own->root && root->count == own->count,
+         "broadcasts differ");
+    if (own->to != root->from) {
+        memcpy(own->to, root->from, own->count);
+    }
+}
+
+static struct ncclComm *new_communicator(world *of, int rank, bool is_blocking) {
+    struct ncclComm *const made = calloc(1, sizeof *made);
+    made->of = of;
+    made->rank = rank;
+    made->is_blocking = is_blocking;
+    of->open++;
+    of->family->open++;
+    return made;
+}
+
+/* The new communicator has been made when the split is done. */
+static void split(struct ncclComm *comm) {
+    world *const w = comm->of;
+    const post *const own = &w->posts[comm->rank];
+    int ranks = 0, rank = 0;
+    for (int r = 0; r < w->ranks; r++) {
+        const post *const other = &w->posts[r];
+        must(other->what == SPLIT, "ranks call different functions");
+        ranks += other->root == own->root;
+        rank += other->root == own->root && other->key < own->key;
+    }
+    *comm->made = NULL;
+    if (own->root == NCCL_SPLIT_NOCOLOR) {
+        return;
+    }
+    must(own->root >= 0 && own->root < RANKS, "a colour");
+    if (w->parts[own->root] == NULL) {
+        w->parts[own->root] = calloc(1, sizeof(world));
+        w->parts[own->root]->family = w->family;
+        w->parts[own->root]->ranks = ranks;
+    }
+    *comm->made = new_communicator(w->parts[own->root], rank, comm->is_blocking);
+}
+
+static void move(struct ncclComm *comm) {
+    world *const w = comm->of;
+    const int rank = comm->rank;
     const post *const own = &w->posts[rank];
     switch (own->what) {
+    case BROADCAST:
+        broadcast(w, rank);
+        return;
+    case SPLIT:
+        split(comm);
+        return;
     case SUM:
         memcpy(own->to, w->sums, own->count * sizeof *w->sums);
         return;
@@ -137,7 +198,7 @@ static void post_next(struct ncclComm *comm) {
     w->posted++;
     comm->round = w->round;
     comm->has_moved = false;
-    pthread_cond_broadcast(&w->changed);
+    pthread_cond_broadcast(&w->family->changed);
 }
 
 static void move_own(struct ncclComm *comm) {
@@ -145,21 +206,22 @@ static void move_own(struct ncclComm *comm) {
     if (w->sums == NULL && w->posts[comm->rank].what == SUM) {
         add_up(w);
     }
-    move(w, comm->rank);
+    move(comm);
     comm->has_moved = true;
     if (++w->moved == w->ranks) {
         w->posted = w->moved = 0;
         w->round++;
         free(w->sums);
         w->sums = NULL;
+        memset(w->parts, 0, sizeof w->parts);
     }
-    pthread_cond_broadcast(&w->changed);
+    pthread_cond_broadcast(&w->family->changed);
 }
 
 /* Does what can be done. */
 static ncclResult_t proceed(struct ncclComm *comm) {
     world *const w = comm->of;
-    for (bool goes_on = true; goes_on && !w->broken;) {
+    for (bool goes_on = true; goes_on && !w->family->broken;) {
         goes_on = false;
         if (comm->is_busy && !comm->has_moved && w->posted == w->ranks) {
             move_own(comm);
@@ -171,12 +233,12 @@ static ncclResult_t proceed(struct ncclComm *comm) {
             }
         }
     }
-    return w->broken ? ncclRemoteError : comm->is_busy ? ncclInProgress : ncclSuccess;
+    return w->family->broken ? ncclRemoteError : comm->is_busy ? ncclInProgress : ncclSuccess;
 }
 
 static ncclResult_t enter(struct ncclComm *comm, const post *posts, int count) {
-    world *const w = comm->of;
-    pthread_mutex_lock(&w->lock);
+    family *const all = comm->of->family;
+    pthread_mutex_lock(&all->lock);
     must(!comm->is_busy, "a call before the one before it was done");
     memcpy(comm->queue, posts, (size_t)count * sizeof *posts);
     comm->queued = count;
@@ -186,10 +248,10 @@ static ncclResult_t enter(struct ncclComm *comm, const post *posts, int count) {
     ncclResult_t result = ncclInProgress;
     if (comm->is_blocking) {
         while ((result = proceed(comm)) == ncclInProgress) {
-            pthread_cond_wait(&w->changed, &w->lock);
+            pthread_cond_wait(&all->changed, &all->lock);
         }
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&all->lock);
     return result;
 }
 
@@ -197,8 +259,9 @@ static ncclResult_t enter(struct ncclComm *comm, const post *posts, int count) {
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
     world *const w = calloc(1, sizeof *w);
-    pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->changed, NULL);
+    w->family = calloc(1, sizeof *w->family);
+    pthread_mutex_init(&w->family->lock, NULL);
+    pthread_cond_init(&w->family->changed, NULL);
     memcpy(id->internal, &w, sizeof w);
     return ncclSuccess;
 }
@@ -206,18 +269,26 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
 /* The communicator of a rank that comes first is still being made when this returns. */
 ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t *config) {
-    struct ncclComm *const own = calloc(1, sizeof *own);
     const post nothing = {.what = PAIRS};
-    memcpy(&own->of, id.internal, sizeof own->of);
+    world *w;
+    memcpy(&w, id.internal, sizeof w);
     must(ranks <= RANKS, "too many ranks");
-    pthread_mutex_lock(&own->of->lock);
-    own->of->ranks = ranks;
-    own->of->open++;
-    pthread_mutex_unlock(&own->of->lock);
-    own->rank = rank;
-    own->is_blocking = config->blocking != 0;
-    *comm = own;
-    return enter(own, &nothing, 1);
+    pthread_mutex_lock(&w->family->lock);
+    w->ranks = ranks;
+    *comm = new_communicator(w, rank, config->blocking != 0);
+    pthread_mutex_unlock(&w->family->lock);
+    return enter(*comm, &nothing, 1);
+}
+
+/* Of a communicator that blocks the new one is there when this returns. */
+ncclResult_t ncclCommSplit(ncclComm_t comm, int colour, int key, ncclComm_t *made, ncclConfig_t *config) {
+    const post p = {.what = SPLIT, .root = colour, .key = key};
+    must(depth == 0 && config == NULL && key >= 0, "ncclCommSplit");
+    if (fails(comm)) {
+        return ncclSystemError;
+    }
+    comm->made = made;
+    return enter(comm, &p, 1);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
@@ -227,14 +298,18 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm) {
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     world *const w = comm->of;
-    pthread_mutex_lock(&w->lock);
-    const bool is_last = --w->open == 0;
-    pthread_mutex_unlock(&w->lock);
+    family *const all = w->family;
+    pthread_mutex_lock(&all->lock);
+    const bool is_last = --w->open == 0, is_last_of_all = --all->open == 0;
+    pthread_mutex_unlock(&all->lock);
     if (is_last) {
-        pthread_mutex_destroy(&w->lock);
-        pthread_cond_destroy(&w->changed);
         free(w->sums);
         free(w);
+    }
+    if (is_last_of_all) {
+        pthread_mutex_destroy(&all->lock);
+        pthread_cond_destroy(&all->changed);
+        free(all);
     }
     free(comm);
     return ncclSuccess;
@@ -259,9 +334,9 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state) {
         *state = ncclRemoteError;
         return fails_at % 2 == 0 ? ncclSuccess : ncclInternalError;
     }
-    pthread_mutex_lock(&comm->of->lock);
+    pthread_mutex_lock(&comm->of->family->lock);
     *state = proceed(comm);
-    pthread_mutex_unlock(&comm->of->lock);
+    pthread_mutex_unlock(&comm->of->family->lock);
     return ncclSuccess;
 }
 
@@ -295,17 +370,30 @@ static ncclResult_t joined(struct ncclComm *comm) {
     return fails(comm) ? ncclSystemError : comm->is_blocking ? ncclSuccess : ncclInProgress;
 }
 
+/* A collective, which may be within a group. */
+static ncclResult_t collect(struct ncclComm *comm, const post *p) {
+    if (depth == 1) {
+        must(group_rounds < GROUP_ROUNDS, "a long group");
+        group[group_rounds++] = *p;
+        return joined(comm);
+    }
+    return fails(comm) ? ncclSystemError : enter(comm, p, 1);
+}
+
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type, ncclComm_t comm,
                            struct CUstream_st *stream) {
     const post p = {.what = GATHER, .count = count, .from = from, .to = to};
     (void)stream;
     must(type == ncclUint8, "ncclAllGather");
-    if (depth == 1) {
-        must(group_rounds < GROUP_ROUNDS, "a long group");
-        group[group_rounds++] = p;
-        return joined(comm);
-    }
-    return fails(comm) ? ncclSystemError : enter(comm, &p, 1);
+    return collect(comm, &p);
+}
+
+ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, struct CUstream_st *stream) {
+    const post p = {.what = BROADCAST, .count = count, .root = root, .from = from, .to = to};
+    (void)stream;
+    must(type == ncclUint8 && root >= 0 && root < comm->of->ranks, "ncclBroadcast");
+    return collect(comm, &p);
 }
 
 /* The first round of the group that has nothing to or from the other rank. */

@@ -820,7 +820,8 @@ static void check_backends(void) {
     topk_context_destroy(own);
     set_arguments(&a, TOPK_OPERATION_SELECT);
     set_strategy(&a, TOPK_DIST_GATHER_NODES);
-    expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 0, "nodes of ranks on a GPU");
+    a.options.destination = TOPK_DIST_IN_PLACE;
+    expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 0, "nodes of ranks on a GPU, in place");
     a.operation = TOPK_OPERATION_KTH; /* which has one way, whatever the strategy */
     CHECK_STATUS(TOPK_OK, create(&a, &plan));
     topk_dist_plan_destroy(plan);
@@ -897,9 +898,9 @@ int main(int argc, char **argv) {
     check_tables_of(TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE);
     check_descents();
     check_short_lists(TOPK_DIST_GATHER);
+    check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES);
     if (!is_cuda) {
         check_padding_stays();
-        check_runs_of(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES);
         check_short_lists(TOPK_DIST_GATHER_NODES);
     }
     topk_dist_group_destroy(group);

@@ -71,13 +71,18 @@ static bool check_fault(topk_operation operation, const topk_dist_options *optio
     jobs_open(count, false);
     take_problem(operation, count);
     drawn.options = *options;
+    for (int r = 0; r < count && options->strategy == TOPK_DIST_GATHER_NODES; r++) {
+        drawn.nodes[r] = 1 + r % 2;
+    }
     fails_at = at;
     on_ranks(0, try_once);
     const bool has_failed = outcomes[victim].status != TOPK_OK;
     for (int r = 0; r < count; r++) {
         const bool is_ok = outcomes[r].status == TOPK_OK;
-        /* A rank may have all data when another one asks how its own communicator is. */
-        if (!CHECK(is_ok ? !has_failed || !groups_block
+        /* A rank may have all data when another one asks how its own communicator is, and a node when another
+         * one hands out results. */
+        const bool may_differ = !groups_block || options->strategy == TOPK_DIST_GATHER_NODES;
+        if (!CHECK(is_ok ? !has_failed || (may_differ && r != victim)
                          : has_failed && outcomes[r].status == TOPK_ERROR_DEVICE && names_rank(r) &&
                                strstr(outcomes[r].text, fake_reason) != NULL)) {
             fprintf(stderr, "destination %d, call %ld, rank %d: %d, \"%s\"\n", (int)options->destination, at,
@@ -94,7 +99,7 @@ static void check_faults(topk_operation operation, topk_dist_strategy strategy,
     topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
     options.strategy = strategy;
     options.destination = destination;
-    victim = destination == TOPK_DIST_ROOT ? options.root : count - 1;
+    options.root = destination == TOPK_DIST_ROOT ? victim : 0;
     long at = 0;
     while (check_fault(operation, &options, count, at)) {
         at++;
@@ -119,10 +124,17 @@ int main(int argc, char **argv) {
     check_device();
     for (int block = 0; block < 2; block++) {
         groups_block = block != 0;
+        victim = count - 1;
         check_faults(TOPK_OPERATION_KTH, TOPK_DIST_AUTO, TOPK_DIST_EVERYWHERE, count);
         check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE, count);
-        check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_ROOT, count);
         check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_OWNER, count);
+        victim = 0; /* leads a node */
+        check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_ROOT, count);
+        check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES,
+                     groups_block ? TOPK_DIST_EVERYWHERE : TOPK_DIST_OWNER, count + 1);
+        victim = groups_block ? 0 : count;
+        check_faults(TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES,
+                     groups_block ? TOPK_DIST_ROOT : TOPK_DIST_EVERYWHERE, count + 1);
     }
     jobs_end();
     return check_report();

@@ -13,6 +13,7 @@ enum { WORKSPACE = 8 << 20 };
 /* ---- A problem, and what one call makes of it ---- */
 
 job drawn;
+bool jobs_have_nodes;
 static unsigned char elements[JOBS_ROWS_MOST * JOBS_LENGTH_MOST * 8];
 static topk_context *alone; /* on the CPU */
 
@@ -24,6 +25,18 @@ static bool selects(void) {
 
 static bool takes_predicate(void) {
     return drawn.operation == TOPK_OPERATION_SELECT_WHERE || drawn.operation == TOPK_OPERATION_COUNT;
+}
+
+/* Ranks of up to three nodes, or of the one that the group finds. */
+static void draw_nodes(random_state *random, int count) {
+    const int most = random_below(random, 8) == 0 ? 0 : 2 + (int)random_below(random, 2);
+    drawn.operation = random_below(random, 3) == 0 ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
+    drawn.options.strategy = random_below(random, 8) == 0 ? TOPK_DIST_AUTO : TOPK_DIST_GATHER_NODES;
+    drawn.options.root = (int)random_below(random, count);
+    drawn.options.destination = (topk_dist_destination)random_below(random, 3);
+    for (int r = 0; r < count; r++) {
+        drawn.nodes[r] = most > 0 ? 1 + (int)random_below(random, most) : 0;
+    }
 }
 
 void draw_problem(random_state *random, int count) {
@@ -56,6 +69,9 @@ void draw_problem(random_state *random, int count) {
     drawn.predicate.low = topk_bound_f64(2);
     drawn.sources = random_below(random, 2) == 0 ? random_bits(random) : 0;
     drawn.piece = random_below(random, 3) == 0 ? 0 : 1 + p.length_max / (1 + random_below(random, 6));
+    if (jobs_have_nodes) {
+        draw_nodes(random, count);
+    }
 }
 
 void take_problem(topk_operation operation, int count) {
@@ -67,6 +83,7 @@ void take_problem(topk_operation operation, int count) {
     drawn.problem.length_max = 10 * count;
     drawn.problem.k_max = 5;
     drawn.sources = 0;
+    memset(drawn.nodes, 0, sizeof drawn.nodes);
     for (int r = 0; r <= count; r++) {
         drawn.first[r] = 10 * r;
     }
@@ -239,6 +256,7 @@ void fetch(rank *own) {
 topk_status create_plan(rank *own, int64_t length, topk_dist_plan **plan) {
     topk_problem p = drawn.problem;
     topk_dist_options options = drawn.options;
+    options.node = drawn.nodes[own->number];
     p.length_max = p.row_stride = length;
     p.index_base = drawn.options.map == TOPK_DIST_BASE ? drawn.first[own->number] : 0;
     if (has_parts(own)) {
@@ -394,9 +412,13 @@ static void compare(int number) {
     if (!CHECK(right)) {
         fprintf(stderr,
                 "problem %d of %d ranks: operation %d, destination %d, strategy %d, map %d, sources %#" PRIx64
-                ", piece %" PRId64 "\n",
+                ", piece %" PRId64 ", nodes",
                 number, rank_count, (int)drawn.operation, (int)drawn.options.destination,
                 (int)drawn.options.strategy, (int)drawn.options.map, drawn.sources, drawn.piece);
+        for (int r = 0; r < rank_count; r++) {
+            fprintf(stderr, " %d", drawn.nodes[r]);
+        }
+        fprintf(stderr, "\n");
     }
 }
 

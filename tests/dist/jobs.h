@@ -29,6 +29,7 @@ typedef struct job {
     /* Two bits of each rank: whether its elements come in two parts, and whether these are the device's. */
     uint64_t sources;
     int64_t piece;
+    int nodes[JOBS_RANKS_MOST]; /* options.node of each rank */
 } job;
 
 typedef struct results {
@@ -49,6 +50,9 @@ typedef struct rank {
     results seen;
     int64_t own_k[JOBS_ROWS_MOST], before[JOBS_ROWS_MOST];
 } rank;
+
+/* Whether all problems select, and may merge lists by nodes. False at first. */
+extern bool jobs_have_nodes;
 
 /* What all ranks work on, and they. */
 extern job drawn;

@@ -115,10 +115,21 @@ static void check_missing(int count, bool one_each) {
     }
 }
 
+static void *expect_no_nodes(void *argument) {
+    rank *const own = argument;
+    topk_dist_plan *plan;
+    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, create_plan(own, 10, &plan));
+    CHECK(plan == NULL && strstr(topk_dist_last_error(), "peer memory is of one machine") != NULL);
+    return NULL;
+}
+
 /* What a group refuses. */
 static void check_refused(bool one_each) {
     topk_dist_group *group;
     jobs_open(2, one_each);
+    take_problem(TOPK_OPERATION_SELECT, 2);
+    drawn.options.strategy = TOPK_DIST_GATHER_NODES;
+    on_ranks(0, expect_no_nodes);
     topk_peer_group peer = peers[0];
     topk_context *const context = ranks[0].context;
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_group_create_peer(&peer, context, NULL, NULL));

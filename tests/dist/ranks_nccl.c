@@ -93,11 +93,16 @@ static void *abort_all(void *argument) {
     return NULL;
 }
 
-static void check_missing(int count, bool one_each, bool in_run) {
+/* `by_nodes`: the ranks of its node wait for it there, and the others for the node. */
+static void check_missing(int count, bool one_each, bool in_run, bool by_nodes) {
     pthread_t aborting;
     has_plan = in_run;
     jobs_open(count, one_each);
-    take_problem(TOPK_OPERATION_KTH, count);
+    take_problem(by_nodes ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, count);
+    drawn.options.strategy = by_nodes ? TOPK_DIST_GATHER_NODES : TOPK_DIST_AUTO;
+    for (int r = 0; r < count && by_nodes; r++) {
+        drawn.nodes[r] = 1 + r % 2;
+    }
     if (in_run) {
         on_ranks(0, make_plan);
     }
@@ -127,14 +132,18 @@ int main(int argc, char **argv) {
         check_problems(count, one_each, problems);
         groups_block = false;
         check_problems(count, one_each, (problems + 1) / 2);
+        jobs_have_nodes = true;
+        check_problems(count, one_each, count > 2 ? (problems + 1) / 2 : (problems + 3) / 4);
+        jobs_have_nodes = false;
     }
     if (most == 0) {
         return RANKS_EXIT_NONE;
     }
     check_refused(one_each);
     if (most > 1) {
-        check_missing(most, one_each, false);
-        check_missing(most, one_each, true);
+        check_missing(most, one_each, false, false);
+        check_missing(most, one_each, true, false);
+        check_missing(most, one_each, true, true);
     }
     jobs_end();
     return check_report();

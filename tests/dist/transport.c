@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A transport of one's own, of one rank: what a group refuses, that each failure of the transport is one of
- * the plan or the run, and that a group that has failed makes no more calls.
+ * the plan or the run, and that a group that has failed makes no more calls. Parts are of that rank, too.
  *
  * usage: transport cpu|cuda (the emulated GPU) */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +15,19 @@
 enum { ROWS = 3, LENGTH = 50, K = 4 };
 
 static topk_context *context;
-static bool is_cuda, groups_calls;
+static bool is_cuda, groups_calls, divides;
 
-/* The transport. */
+/* The transport, or a part of it. */
 typedef struct alone {
     long calls, fails_at; /* counting from 0; -1: none fails */
-    int closed;
+    int closed, parts;    /* and how many of these are there */
+    struct alone *whole;
 } alone;
 
 static const char failed[] = "the line is cut";
 
-static topk_status call(alone *a, void *to, const void *from, size_t bytes) {
+static topk_status call(alone *of, void *to, const void *from, size_t bytes) {
+    alone *const a = of->whole != NULL ? of->whole : of;
     if (a->calls++ == a->fails_at) {
         return TOPK_ERROR_OUT_OF_RANGE;
     }
@@ -69,8 +72,42 @@ static const char *error(void *own) {
     return failed;
 }
 
+static topk_status split(void *own, int colour, int order, topk_stream stream, void **part) {
+    (void)stream;
+    CHECK(colour == 0 && order == 0 && ((alone *)own)->whole == NULL);
+    const topk_status status = call(own, own, own, 0);
+    if (status == TOPK_OK) {
+        alone *const made = calloc(1, sizeof *made);
+        made->whole = own;
+        made->whole->parts++;
+        *part = made;
+    }
+    return status;
+}
+
+static topk_status from_root(void *own, int root, void *block, size_t bytes, topk_stream stream) {
+    (void)stream;
+    CHECK(root == 0 && bytes > 0 && ((alone *)own)->whole != NULL);
+    return call(own, block, block, bytes);
+}
+
+static topk_status deal(void *own, int root, const void *blocks, size_t bytes, void *block,
+                        topk_stream stream) {
+    (void)stream, (void)blocks, (void)block;
+    CHECK(root == 0 && bytes > 0 && ((alone *)own)->whole != NULL);
+    return call(own, own, own, 0);
+}
+
+/* Parts end before the whole. */
 static void end(void *own) {
-    ((alone *)own)->closed++;
+    alone *const a = own;
+    if (a->whole == NULL) {
+        CHECK(a->parts == 0);
+        a->closed++;
+        return;
+    }
+    a->whole->parts--;
+    free(a);
 }
 
 static topk_status begin(void *own) {
@@ -93,6 +130,9 @@ static topk_dist_transport whole(void) {
     transport.close = end;
     transport.begin = groups_calls ? begin : NULL;
     transport.end = groups_calls ? finish : NULL;
+    transport.split = divides ? split : NULL;
+    transport.from_root = divides ? from_root : NULL;
+    transport.deal = divides ? deal : NULL;
     return transport;
 }
 
@@ -100,7 +140,7 @@ static topk_dist_transport whole(void) {
 
 static void expect_no_group(topk_status status, const topk_dist_transport *transport, topk_context *of,
                             int rank, int ranks) {
-    alone own = {0, -1, 0};
+    alone own = {.fails_at = -1};
     topk_dist_group *group = (topk_dist_group *)(void *)&own;
     CHECK_STATUS(status, topk_dist_group_create(transport, &own, of, rank, ranks, NULL, &group));
     CHECK(group == NULL && own.closed == 0);
@@ -108,7 +148,7 @@ static void expect_no_group(topk_status status, const topk_dist_transport *trans
 
 static void check_groups(void) {
     topk_dist_transport t = whole();
-    alone own = {0, -1, 0};
+    alone own = {.fails_at = -1};
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_dist_group_create(&t, &own, context, 0, 1, NULL, NULL));
     expect_no_group(TOPK_ERROR_NULL_POINTER, NULL, context, 0, 1);
     expect_no_group(TOPK_ERROR_NULL_POINTER, &t, NULL, 0, 1);
@@ -135,6 +175,13 @@ static void check_groups(void) {
     t = whole();
     t.end = finish;
     expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
+    for (int missing = 0; missing < 3; missing++) {
+        t = whole();
+        t.split = missing == 0 ? NULL : split;
+        t.from_root = missing == 1 ? NULL : from_root;
+        t.deal = missing == 2 ? NULL : deal;
+        expect_no_group(TOPK_ERROR_NULL_POINTER, &t, context, 0, 1);
+    }
 }
 
 /* ---- Plans and runs ---- */
@@ -149,7 +196,7 @@ static topk_status try_once(const trial *of, long fails_at, long *calls) {
     static float values[ROWS * LENGTH];
     float best[ROWS * K];
     int64_t numbers[ROWS * K];
-    alone own = {0, fails_at, 0};
+    alone own = {.fails_at = fails_at};
     const topk_dist_transport transport = whole();
     topk_problem problem = TOPK_PROBLEM_INIT;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
@@ -207,13 +254,50 @@ static void check_trial(const trial *of) {
     }
 }
 
+static void expect_no_nodes(const topk_dist_options *options, const char *reason) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    const topk_dist_transport transport = whole();
+    alone own = {.fails_at = -1};
+    topk_dist_group *group;
+    topk_dist_plan *plan;
+    problem.type = TOPK_F32;
+    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, NULL, &group));
+    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED,
+                 topk_dist_plan_create(group, context, TOPK_OPERATION_SELECT, &problem, options, &plan));
+    CHECK(plan == NULL && strstr(topk_dist_last_error(), reason) != NULL);
+    topk_dist_group_destroy(group);
+}
+
+/* A transport whose struct is from before it had parts is one without them. */
+static void check_older_struct(void) {
+    topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
+    topk_dist_transport transport = whole();
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    alone own = {.fails_at = -1};
+    topk_dist_group *group;
+    topk_dist_plan *plan;
+    divides = false;
+    options.strategy = TOPK_DIST_GATHER_NODES;
+    expect_no_nodes(&options, "split");
+    transport.size = offsetof(topk_dist_transport, split);
+    problem.type = TOPK_F32;
+    CHECK_STATUS(TOPK_OK, topk_dist_group_create(&transport, &own, context, 0, 1, NULL, &group));
+    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED,
+                 topk_dist_plan_create(group, context, TOPK_OPERATION_SELECT, &problem, &options, &plan));
+    topk_dist_group_destroy(group);
+}
+
 static void check_runs(void) {
     trial t = {.operation = TOPK_OPERATION_SELECT, .options = TOPK_DIST_OPTIONS_INIT};
-    for (int strategy = TOPK_DIST_GATHER; strategy <= TOPK_DIST_HISTOGRAM; strategy++) {
+    for (int strategy = TOPK_DIST_GATHER; strategy <= TOPK_DIST_HISTOGRAM + divides; strategy++) {
         for (int destination = TOPK_DIST_EVERYWHERE; destination <= TOPK_DIST_IN_PLACE; destination++) {
             t.options.strategy = (topk_dist_strategy)strategy;
             t.options.destination = (topk_dist_destination)destination;
-            check_trial(&t);
+            if (strategy == TOPK_DIST_GATHER_NODES && destination == TOPK_DIST_IN_PLACE) {
+                expect_no_nodes(&t.options, "in place");
+            } else {
+                check_trial(&t);
+            }
         }
     }
     t.operation = TOPK_OPERATION_KTH;
@@ -228,7 +312,7 @@ static void check_contexts(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_problem problem = TOPK_PROBLEM_INIT;
     const topk_dist_transport transport = whole();
-    alone own = {0, -1, 0};
+    alone own = {.fails_at = -1};
     topk_dist_group *group;
     topk_dist_plan *plan;
     options.threads = 1;
@@ -252,9 +336,10 @@ int main(int argc, char **argv) {
     }
     check_groups();
     check_runs();
-    groups_calls = true;
+    groups_calls = divides = true;
     check_runs();
     check_contexts();
+    check_older_struct();
     topk_context_destroy(context);
     return check_report();
 }
