@@ -19,9 +19,11 @@
  *   topk_sharded_result(context, &problem, state, bytes, NULL, &output, stream);     // output.own_equal
  *   ... add up own_equal over the shards before this one: `before` ...
  *   topk_sharded_result(context, &problem, state, bytes, before, &output, stream);   // output.own_k
+ *   topk_sharded_select(context, &problem, state, bytes, &input, before, pitch, values, indices, stream);
  *
- * topk_select() on the shard, with own_k as the k of its rows and ties by lowest index, then gives the
- * results of the whole row that lie in this shard. docs/sharded.md has an example, and more on ties. */
+ * The last call writes the results of the whole row that lie in this shard, in order of position, by one read
+ * of its elements. topk_select() on the shard gives them in another order, with own_k as the k of its rows
+ * and ties by lowest index. docs/sharded.md has an example, and more on ties. */
 #ifndef TOPK_SHARDED_H
 #define TOPK_SHARDED_H
 
@@ -131,6 +133,34 @@ typedef struct topk_sharded_output {
 TOPK_API topk_status topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
                                          size_t state_bytes, const int64_t *before,
                                          const topk_sharded_output *output, topk_stream stream);
+
+/* Writes the results of this shard: of each row its elements that are among the k best of the whole, by
+ * ascending position, as TOPK_ORDER_BY_POSITION has them. There are own_k of them, if `before` is what
+ * topk_sharded_result() was given for it. Row r has the `pitch` slots from r x pitch on, of `values`
+ * (elements) and of `indices` (problem->index_type); either may be NULL. The first `pitch` results are
+ * written, and slots behind own_k are padding. A row whose own_k is not known yet (output.known), or that is
+ * broken, has index -2 and the padding value in all slots.
+ *
+ * `input` is what was counted, with the same predicate; input->indices are payload, written in place of
+ * positions; input->k must be NULL (CONTRADICTION). An index is the position in the shard, plus
+ * problem->index_base. Elements are read once; the state is not used up.
+ *
+ * Statuses as topk_sharded_count() and topk_sharded_result(), and INDEX_TOO_NARROW; OUT_OF_RANGE for
+ * pitch. */
+TOPK_API topk_status topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, const topk_input *input, const int64_t *before,
+                                         int64_t pitch, void *values, void *indices, topk_stream stream);
+
+/* The same for a shard in several vectors (topk_sharded_count_part()), in the order of their positions, part
+ * 0 first. The results of a part follow those of the parts before it, in the same slots; part 0 writes the
+ * padding, too. An index is the position in the part, plus problem->index_base, which may differ from part to
+ * part.
+ *
+ * Statuses as topk_sharded_select(); OUT_OF_RANGE for part and length. */
+TOPK_API topk_status topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                              size_t state_bytes, int64_t part, const topk_input *input,
+                                              int64_t length, const int64_t *before, int64_t pitch,
+                                              void *values, void *indices, topk_stream stream);
 
 #ifdef __cplusplus
 }

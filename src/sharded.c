@@ -26,9 +26,11 @@ static int64_t capacity_of(const struct sharded *s) {
     return s->rounds < 3 ? 0 : wanted < length ? wanted : length;
 }
 
+/* The problem as far as calls that write no position look at it. */
 static topk_status read_problem(const topk_problem *caller, topk_problem *problem) {
     const topk_status status = topk_read_struct(STRUCT_PROBLEM, caller, problem);
-    if (problem->index_type == TOPK_INDEX_I32 && problem->index_base >= 0) { /* no position is written */
+    const bool is_valid = problem->index_type == TOPK_INDEX_I32 || problem->index_type == TOPK_INDEX_I64;
+    if (is_valid && problem->index_base >= 0) {
         problem->index_type = TOPK_INDEX_I64;
         problem->index_base = 0;
     }
@@ -150,7 +152,7 @@ topk_status topk_sharded_begin(topk_context *context, const topk_problem *proble
     return status != TOPK_OK ? status : ended(&s, backend_of(&s)->begin(&s, k, counters));
 }
 
-/* The input of a count; its predicate, if it has one, is read to *predicate. */
+/* The input of a count or a selection; its predicate, if it has one, is read to *predicate. */
 static topk_status read_input(const topk_input *caller, topk_input *input, topk_predicate *predicate) {
     topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
     if (status != TOPK_OK) {
@@ -163,7 +165,6 @@ static topk_status read_input(const topk_input *caller, topk_input *input, topk_
         return topk_fail(TOPK_ERROR_CONTRADICTION, "input->%s must be NULL: a shard has none",
                          input->routing != NULL ? "routing" : "lists");
     }
-    input->indices = NULL;
     if (input->predicate != NULL) {
         status = topk_check_predicate(input->predicate, predicate);
         input->predicate = predicate;
@@ -171,10 +172,9 @@ static topk_status read_input(const topk_input *caller, topk_input *input, topk_
     return status;
 }
 
-/* What a part of a shard is: `length` elements of each row; all of them if it is NULL. */
-static topk_status make_part(const topk_problem *problem, int round, int64_t part, const int64_t *length,
-                             struct sharded *s) {
-    topk_problem own;
+/* What a part of a shard is: `length` elements of each row; all of them if it is NULL. `own` is the caller's
+ * problem. */
+static topk_status make_part(topk_problem own, int64_t part, const int64_t *length, struct sharded *s) {
     const int64_t most = s->plan.problem.length_max;
     if (part < 0) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "part is %lld, must be 0 or more", (long long)part);
@@ -183,14 +183,17 @@ static topk_status make_part(const topk_problem *problem, int round, int64_t par
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "length is %lld, must be 0 to %lld", (long long)*length,
                          (long long)most);
     }
-    topk_status status = read_problem(problem, &own);
     own.length_max = length != NULL ? *length : own.length_max;
-    if (status == TOPK_OK) {
-        status = topk_plan_make(TOPK_OPERATION_KTH, &own, &s->part);
-    }
     s->part_number = part;
-    s->longest = part == 0 && round > 0 ? most : s->part.problem.length_max; /* or what was kept */
-    return status;
+    return topk_plan_make(TOPK_OPERATION_KTH, &own, &s->part);
+}
+
+/* Adds the buffers of a part. */
+static topk_status list_part(const struct sharded *s, const topk_input *input,
+                             const topk_predicate *predicate, struct buffer_list *buffers) {
+    const topk_status status = topk_check_input(&s->part, input, true, buffers);
+    return status != TOPK_OK || input->predicate == NULL ? status
+                                                         : topk_list_predicate(&s->part, predicate, buffers);
 }
 
 static topk_status count(topk_context *context, const topk_problem *problem, void *state, size_t state_bytes,
@@ -199,18 +202,20 @@ static topk_status count(topk_context *context, const topk_problem *problem, voi
     KEEP_ERRNO;
     struct sharded s;
     struct buffer_list buffers;
+    topk_problem own;
     topk_input copy;
     topk_predicate predicate;
     topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = check_round(&s, round)) != TOPK_OK ||
-        (status = make_part(problem, round, part, length, &s)) != TOPK_OK ||
+        (status = read_problem(problem, &own)) != TOPK_OK ||
+        (status = make_part(own, part, length, &s)) != TOPK_OK ||
         (status = read_input(input, &copy, &predicate)) != TOPK_OK) {
         return status;
     }
+    copy.indices = NULL;
+    s.longest = part == 0 && round > 0 ? s.plan.problem.length_max : s.part.problem.length_max; /* or kept */
     add_counters(&s, "counters", counters, true, &buffers);
-    if ((status = topk_check_input(&s.part, &copy, true, &buffers)) != TOPK_OK ||
-        (copy.predicate != NULL &&
-         (status = topk_list_predicate(&s.part, &predicate, &buffers)) != TOPK_OK)) {
+    if ((status = list_part(&s, &copy, &predicate, &buffers)) != TOPK_OK) {
         return status;
     }
     status = topk_check_memory(context, &buffers);
@@ -276,4 +281,71 @@ topk_status topk_sharded_result(topk_context *context, const topk_problem *probl
     }
     status = topk_check_memory(context, &buffers);
     return status != TOPK_OK ? status : ended(&s, backend_of(&s)->result(&s, before, &o));
+}
+
+/* ---- Selecting ---- */
+
+/* Adds an output of rows x pitch slots, if there is one. */
+static topk_status add_slots(const struct sharded *s, int64_t pitch, const char *name, const void *array,
+                             size_t bytes_each, struct buffer_list *buffers) {
+    bool overflow = false;
+    size_t bytes = topk_checked_bytes(pitch, bytes_each, &overflow);
+    if (array == NULL || s->plan.problem.rows == 0) {
+        return TOPK_OK;
+    }
+    if (overflow || bytes > (size_t)INT64_MAX / (size_t)s->plan.problem.rows) {
+        return topk_fail(TOPK_ERROR_OVERFLOW, "%s of pitch %lld exceed 2^63 bytes", name, (long long)pitch);
+    }
+    bytes *= (size_t)s->plan.problem.rows;
+    buffer_list_add(buffers, (struct buffer){name, array, bytes, bytes_each, false, true});
+    return TOPK_OK;
+}
+
+/* The problem as far as a selection looks at it, with the pitch as k_max: positions are written. */
+static topk_status read_selection(const topk_problem *caller, int64_t pitch, topk_problem *problem) {
+    const topk_status status = topk_read_struct(STRUCT_PROBLEM, caller, problem);
+    problem->k_max = pitch;
+    return status != TOPK_OK || pitch >= 0
+               ? status
+               : topk_fail(TOPK_ERROR_OUT_OF_RANGE, "pitch is %lld, must not be negative", (long long)pitch);
+}
+
+static topk_status select_part(topk_context *context, const topk_problem *problem, void *state,
+                               size_t state_bytes, int64_t part, const topk_input *input,
+                               const int64_t *length, const int64_t *before, int64_t pitch, void *values,
+                               void *indices, topk_stream stream) {
+    KEEP_ERRNO;
+    struct sharded s;
+    struct buffer_list buffers;
+    topk_problem own;
+    topk_input copy;
+    topk_predicate predicate;
+    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    if (status != TOPK_OK || (status = read_selection(problem, pitch, &own)) != TOPK_OK ||
+        (status = make_part(own, part, length, &s)) != TOPK_OK ||
+        (status = read_input(input, &copy, &predicate)) != TOPK_OK ||
+        (status = list_part(&s, &copy, &predicate, &buffers)) != TOPK_OK ||
+        (status = add_slots(&s, pitch, "values", values, s.part.element_bytes, &buffers)) != TOPK_OK ||
+        (status = add_slots(&s, pitch, "indices", indices, s.part.index_bytes, &buffers)) != TOPK_OK) {
+        return status;
+    }
+    s.longest = s.part.problem.length_max;
+    add_numbers(&s, "before", before, sizeof *before, false, &buffers);
+    status = topk_check_memory(context, &buffers);
+    return status != TOPK_OK ? status : ended(&s, backend_of(&s)->select(&s, &copy, before, values, indices));
+}
+
+topk_status topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                size_t state_bytes, const topk_input *input, const int64_t *before,
+                                int64_t pitch, void *values, void *indices, topk_stream stream) {
+    return select_part(context, problem, state, state_bytes, 0, input, NULL, before, pitch, values, indices,
+                       stream);
+}
+
+topk_status topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                     size_t state_bytes, int64_t part, const topk_input *input,
+                                     int64_t length, const int64_t *before, int64_t pitch, void *values,
+                                     void *indices, topk_stream stream) {
+    return select_part(context, problem, state, state_bytes, part, input, &length, before, pitch, values,
+                       indices, stream);
 }

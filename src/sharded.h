@@ -33,7 +33,8 @@ struct sharded {
     size_t bytes;     /* of the state: the backend measures them */
     void *memory;
     topk_stream stream;
-    /* Of a count: what it reads, which of the shard's parts that is, and the longest row that it may read. */
+    /* Of a count or a selection: what it reads, which of the shard's parts that is, and the longest row that
+     * it may read. Of a selection part.problem.k_max is the pitch of the outputs. */
     struct plan part;
     int64_t part_number, longest;
 };
@@ -60,6 +61,9 @@ struct sharding {
     topk_status (*advance)(const struct sharded *s, int round, const int64_t *sums, int64_t *counters);
     /* `before` may be NULL. */
     topk_status (*result)(const struct sharded *s, const int64_t *before, const topk_sharded_output *output);
+    /* The predicate of the input, `before` and either output may be NULL. */
+    topk_status (*select)(const struct sharded *s, const topk_input *input, const int64_t *before,
+                          void *values, void *indices);
 };
 
 #endif

@@ -73,10 +73,16 @@ SHARDED_INLINE void sharded_row_plan(struct sharded_row *row, int64_t capacity, 
     row->filled = 0;
 }
 
-/* The row's results in this shard, if `before` of shards before it tie with the k-th. */
-SHARDED_INLINE int64_t sharded_row_own_k(const struct sharded_row *row, int64_t before) {
+/* How many of this shard's elements in the interval are results, if `before` of shards before it tie with the
+ * k-th. */
+SHARDED_INLINE int64_t sharded_row_ties(const struct sharded_row *row, int64_t before) {
     const int64_t rest = row->k - row->better, ties = before <= 0 ? rest : before < rest ? rest - before : 0;
-    return row->own_better + (ties < row->own ? ties : row->own);
+    return ties < row->own ? ties : row->own;
+}
+
+/* The row's results in this shard. */
+SHARDED_INLINE int64_t sharded_row_own_k(const struct sharded_row *row, int64_t before) {
+    return row->own_better + sharded_row_ties(row, before);
 }
 
 /* topk_sharded_output.known: where all of the interval is among the k best, own_k does not depend on the
@@ -84,5 +90,16 @@ SHARDED_INLINE int64_t sharded_row_own_k(const struct sharded_row *row, int64_t 
 SHARDED_INLINE int64_t sharded_row_known(const struct sharded_row *row) {
     return !row->open || row->bits_left == 0 ? 2 : row->k - row->better == row->equal;
 }
+
+/* Whether the row's results can be told apart from its other elements. */
+SHARDED_INLINE bool sharded_row_selects(const struct sharded_row *row, int64_t before) {
+    const int64_t known = sharded_row_is_broken(row) ? 0 : sharded_row_known(row);
+    return known == 1 || (known == 2 && before >= 0);
+}
+
+/* What the parts of a shard before this one have written of a row: results, and how many ties they had. */
+struct sharded_written {
+    int64_t results, ties;
+};
 
 #endif

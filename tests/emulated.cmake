@@ -58,9 +58,11 @@ foreach(build plain asan tsan)
   topk_warnings(test_loose_lengths_${build})
 endforeach()
 
-add_executable(test_sharded_ties_plain operations/sharded_ties.c)
-target_link_libraries(test_sharded_ties_plain PRIVATE topk_test_cases_emulated_plain)
-topk_warnings(test_sharded_ties_plain)
+foreach(name sharded_ties sharded_refused)
+  add_executable(test_${name}_plain operations/${name}.c)
+  target_link_libraries(test_${name}_plain PRIVATE topk_test_cases_emulated_plain)
+  topk_warnings(test_${name}_plain)
+endforeach()
 
 # With the sizes of production.
 topk_case_library(topk_test_cases_emulated_full topk_emulated_full cuda host)
@@ -387,6 +389,7 @@ topk_emulated_cases(shards_asan asan --seed 82 --operation sharded --method defa
 topk_emulated_next_rows(shards_next_row 83 default 25 "shards: another row" --operation sharded --largest 700
   --elements 3000)
 topk_emulated_test(sharded_ties test_sharded_ties_plain cuda 40)
+topk_emulated_test(sharded_refused test_sharded_refused_plain cuda)
 topk_emulated_test(peer_long test_peer_plain 1000 2 3)
 set(peer_plain 200)
 set(peer_asan 60)

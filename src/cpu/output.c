@@ -121,16 +121,46 @@ static void fill(void *out, size_t bytes, int64_t count, uint64_t bits) {
     }
 }
 
-void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled) {
+void topk_cpu_fill_slots(const struct call *call, int64_t at, int64_t count, int64_t index) {
     const struct plan *plan = call->plan;
-    const int64_t pitch = plan->problem.k_max, at = row * pitch + (int64_t)filled;
-    const int64_t count = pitch - (int64_t)filled;
     if (count > 0 && call->values != NULL) {
         fill((char *)call->values + (size_t)at * plan->element_bytes, plan->element_bytes, count,
              plan->padding);
     }
     if (count > 0 && call->indices != NULL) {
-        fill((char *)call->indices + (size_t)at * plan->index_bytes, plan->index_bytes, count, UINT64_MAX);
+        fill((char *)call->indices + (size_t)at * plan->index_bytes, plan->index_bytes, count,
+             (uint64_t)index);
+    }
+}
+
+void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled) {
+    const int64_t pitch = call->plan->problem.k_max;
+    topk_cpu_fill_slots(call, row * pitch + (int64_t)filled, pitch - (int64_t)filled, -1);
+}
+
+void topk_cpu_write_masked(const struct call *call, const struct masked *from, int64_t at) {
+    const struct plan *plan = call->plan;
+    const struct kernels *kernels = topk_cpu_kernels_for(call->context, plan->element_bits);
+    if (call->values != NULL) {
+        (void)kernels->take((const char *)call->input.values + from->element * plan->element_bytes,
+                            from->mask, from->words, (char *)call->values + (size_t)at * plan->element_bytes,
+                            from->count);
+    }
+    if (call->indices == NULL) {
+        return;
+    }
+    char *indices = (char *)call->indices + (size_t)at * plan->index_bytes;
+    const int64_t first = from->position + plan->problem.index_base;
+    if (call->input.indices != NULL) {
+        (void)topk_cpu_kernels_for(call->context, (unsigned)plan->index_bytes * 8)
+            ->take((const char *)call->input.indices + from->element * plan->index_bytes, from->mask,
+                   from->words, indices, from->count);
+    } else if (plan->index_bytes == 4) {
+        (void)kernels->positions32(from->mask, from->words, (uint32_t)first, (uint32_t *)(void *)indices,
+                                   from->count);
+    } else {
+        (void)kernels->positions64(from->mask, from->words, (uint64_t)first, (uint64_t *)(void *)indices,
+                                   from->count);
     }
 }
 

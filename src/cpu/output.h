@@ -62,6 +62,20 @@ void topk_cpu_write_indices(const struct call *call, int64_t at, const struct so
 /* Writes one result. */
 void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position);
 
+/* Elements of one row that lie side by side, and which of them are results: `count` of them. */
+struct masked {
+    uint64_t *mask;
+    size_t words, count;
+    size_t element;   /* the first, in values */
+    int64_t position; /* of that, in the row */
+};
+
+/* Writes these results, in their order, to slots at, at + 1, ... of the output. */
+void topk_cpu_write_masked(const struct call *call, const struct masked *from, int64_t at);
+
+/* Fills slots at, at + 1, ... of the output with this index and the padding value. */
+void topk_cpu_fill_slots(const struct call *call, int64_t at, int64_t count, int64_t index);
+
 /* Fills the slots of a row from `filled` to k_max. */
 void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled);
 

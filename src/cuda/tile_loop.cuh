@@ -29,18 +29,102 @@
  *            the worker's part. Also called for tiles ahead: may issue loads, must not use their results
  *   uint32_t hits(tile, const raw &) const
  *            bit i is for the element at offset simt_thread() * ITEMS + i. All lanes of a warp
+ *   ranked   what rank_bits() makes of hits: struct ranked_bits
  *   void write(tile, offsets, base, count) const
  *            writes `count` hits behind `base` others. If lists(), offsets[0 .. count - 1] are the hits', in
  *            order. Workers; no barrier inside
  *   bool lists() const
- *            whether write() wants the offsets; alike in all threads */
+ *            whether write() wants the offsets; alike in all threads
+ *
+ * Hits may be of two kinds: then hits() gives struct paired_bits, `ranked` is struct ranked_pair, and each
+ * count has the first kind in its lower half. The offsets of the first kind are listed before the other's. */
 
-/* The tiles of a launch, and how far it has come, in global memory. */
+static const uint32_t NO_TILE = UINT32_MAX;
+
+/* The tiles of a launch, and how far it has come, in global memory. Another `Sequence` offers the same
+ * functions. */
 struct tile_sequence {
     uint64_t *ticket;       /* zero before the launch */
     struct sum_words words; /* for at least as many tiles */
     uint32_t tiles;
+
+    /* The next tile, or NO_TILE. One thread. */
+    TOPK_MEMBER uint32_t draw(void) const {
+        const uint64_t tile = simt_atomic_add(ticket, (uint64_t)1);
+        return tile < tiles ? (uint32_t)tile : NO_TILE;
+    }
+    /* Publishes the sum of a tile. One thread. */
+    TOPK_MEMBER void publish(uint32_t tile, uint32_t sum) const {
+        publish_sum(words, tile, sum);
+    }
+    /* The sum of all tiles before this one, whose own sum has been published. All lanes. */
+    TOPK_MEMBER uint64_t before(uint32_t tile, uint32_t sum) const {
+        return look_back(words, tile, sum, look_ahead(words, tile));
+    }
 };
+
+/* ---- Hits of two kinds ---- */
+
+struct paired_bits {
+    uint32_t first, second;
+};
+
+struct ranked_pair {
+    struct ranked_bits first, second;
+};
+
+static const uint32_t SECOND_KIND_SHIFT = 16, FIRST_KIND = (1u << SECOND_KIND_SHIFT) - 1;
+
+/* All lanes. */
+TOPK_DEVICE struct ranked_pair rank_bits(const struct paired_bits &bits, uint32_t *count) {
+    const uint32_t counts = simt_popc(bits.first) | simt_popc(bits.second) << SECOND_KIND_SHIFT,
+                   ranks = warp_scan(counts, count);
+    return ranked_pair{{bits.first, ranks & FIRST_KIND}, {bits.second, ranks >> SECOND_KIND_SHIFT}};
+}
+
+/* Lists a tile's `count` hits, of which `before` are those of earlier warps. All lanes. */
+template <typename Tiles>
+TOPK_DEVICE void list_ranked(simt_shared<uint16_t> list, const struct ranked_bits &ranked, uint32_t before,
+                             uint32_t count) {
+    const uint32_t size = (Tiles::THREADS - SIMT_WARP) * Tiles::ITEMS;
+    list_hits<Tiles::ITEMS>(list, ranked, before, count > size / MANY_HITS);
+}
+
+template <typename Tiles>
+TOPK_DEVICE void list_ranked(simt_shared<uint16_t> list, const struct ranked_pair &ranked, uint32_t before,
+                             uint32_t count) {
+    const uint32_t of_first = count & FIRST_KIND, of_second = count >> SECOND_KIND_SHIFT;
+    list_ranked<Tiles>(list, ranked.first, before & FIRST_KIND, of_first);
+    if (of_second != 0)
+        list_ranked<Tiles>(list, ranked.second, of_first + (before >> SECOND_KIND_SHIFT), of_second);
+}
+
+/* ---- Groups at the ends of a row ---- */
+
+/* The elements of a group of 16 bytes that a row of `length` elements has; zeros for the others. `first` is
+ * the position of the group's first one, maybe before the row. */
+template <typename Element>
+TOPK_DEVICE simt_u32x4 load_within(const Element *values, int64_t first, int64_t length) {
+    const uint32_t of_word = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1;
+    uint32_t words[4] = {};
+#pragma unroll
+    for (uint32_t i = 0; i < 16 / sizeof(Element); i++) {
+        if (first + i < 0 || first + i >= length)
+            continue;
+        const uint64_t bits = (uint64_t)simt_load_read_only(values + first + i);
+        words[i * sizeof(Element) / 4] |= (uint32_t)bits << i % of_word * 8 * sizeof(Element);
+        if (sizeof(Element) == 8)
+            words[i * 2 + 1] = (uint32_t)(bits >> 32);
+    }
+    return simt_u32x4{words[0], words[1], words[2], words[3]};
+}
+
+/* A bit for each of PER elements that come before `end`. */
+template <uint32_t PER> TOPK_DEVICE uint32_t bits_below(int64_t end) {
+    return end <= 0 ? 0 : low_bits(end < PER ? (uint32_t)end : PER);
+}
+
+/* ---- The loop ---- */
 
 template <typename Tiles> struct tile_loop_shape {
     static const uint32_t WORKERS = Tiles::THREADS - SIMT_WARP, WARPS = WORKERS / SIMT_WARP,
@@ -67,8 +151,6 @@ template <typename Tiles> TOPK_HOST_DEVICE struct tile_shared carve_tiles(simt_a
     return s;
 }
 
-static const uint32_t NO_TILE = UINT32_MAX;
-
 /* The tiles that a block has in hand, the furthest first. */
 struct tiles_in_hand {
     uint32_t next, tile, ranked, listed, listed_count;
@@ -86,11 +168,6 @@ struct tiles_in_hand {
     }
 };
 
-TOPK_DEVICE uint32_t draw_tile(const struct tile_sequence &sequence) {
-    uint64_t tile = simt_atomic_add(sequence.ticket, (uint64_t)1);
-    return tile < sequence.tiles ? (uint32_t)tile : NO_TILE;
-}
-
 template <uint32_t WARPS> TOPK_DEVICE uint32_t sum_of_tile(simt_shared<uint32_t> of_warps) {
     return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < WARPS ? (uint32_t)of_warps[simt_lane()] : 0);
 }
@@ -100,7 +177,7 @@ template <uint32_t WARPS> TOPK_DEVICE uint32_t sum_of_tile(simt_shared<uint32_t>
 template <typename Tiles>
 TOPK_DEVICE uint32_t write_and_list(const Tiles &tiles, const struct tile_shared &s,
                                     const struct tiles_in_hand &hand, uint32_t turn,
-                                    const struct ranked_bits &ranked, simt_shared<uint32_t> of_ranked) {
+                                    const typename Tiles::ranked &ranked, simt_shared<uint32_t> of_ranked) {
     typedef tile_loop_shape<Tiles> shape;
     const uint32_t size = shape::SIZE;
     uint32_t count = 0;
@@ -110,27 +187,25 @@ TOPK_DEVICE uint32_t write_and_list(const Tiles &tiles, const struct tile_shared
     if (hand.ranked != NO_TILE) {
         uint32_t before = prefix_of_warp(of_ranked, shape::WARPS, &count);
         if (tiles.lists())
-            list_hits<Tiles::ITEMS>(simt_shared_part(s.lists, (turn ^ 1) * size, size), ranked, before,
-                                    count > size / MANY_HITS);
+            list_ranked<Tiles>(simt_shared_part(s.lists, (turn ^ 1) * size, size), ranked, before, count);
     }
     return count;
 }
 
 /* The last warp's part: draws a tile, publishes the sum of one and looks back from the one before it. */
-template <uint32_t WARPS>
-TOPK_DEVICE void publish_and_look_back(const struct tile_sequence &sequence, const struct tile_shared &s,
+template <uint32_t WARPS, typename Sequence>
+TOPK_DEVICE void publish_and_look_back(const Sequence &sequence, const struct tile_shared &s,
                                        const struct tiles_in_hand &hand, uint32_t turn, uint32_t drawn,
                                        simt_shared<uint32_t> of_tile, simt_shared<uint32_t> of_ranked) {
     const bool leads = simt_thread() == WARPS * SIMT_WARP;
-    uint32_t fresh = leads && drawn != NO_TILE ? draw_tile(sequence) : NO_TILE;
+    uint32_t fresh = leads && drawn != NO_TILE ? sequence.draw() : NO_TILE;
     if (hand.tile != NO_TILE) {
         uint32_t sum = sum_of_tile<WARPS>(of_tile);
         if (leads)
-            publish_sum(sequence.words, hand.tile, sum);
+            sequence.publish(hand.tile, sum);
     }
     if (hand.ranked != NO_TILE) {
-        uint64_t base = look_back(sequence.words, hand.ranked, sum_of_tile<WARPS>(of_ranked),
-                                  look_ahead(sequence.words, hand.ranked));
+        uint64_t base = sequence.before(hand.ranked, sum_of_tile<WARPS>(of_ranked));
         if (leads)
             s.bases[turn ^ 1] = base;
     }
@@ -139,33 +214,33 @@ TOPK_DEVICE void publish_and_look_back(const struct tile_sequence &sequence, con
 }
 
 /* All threads of all blocks of the launch. */
-template <typename Tiles>
-TOPK_DEVICE void run_tiles(const Tiles &tiles, const struct tile_sequence &sequence,
-                           const struct tile_shared &s) {
+template <typename Tiles, typename Sequence>
+TOPK_DEVICE void run_tiles(const Tiles &tiles, const Sequence &sequence, const struct tile_shared &s) {
     typedef tile_loop_shape<Tiles> shape;
     const bool works = simt_thread() < shape::WORKERS, leads = simt_thread() == shape::WORKERS;
     if (leads)
-        s.drawn[1] = draw_tile(sequence);
+        s.drawn[1] = sequence.draw();
     simt_block_sync();
     struct tiles_in_hand hand = {NO_TILE, s.drawn[1], NO_TILE, NO_TILE, 0};
     if (hand.tile == NO_TILE)
         return;
     typename Tiles::raw raw = {};
-    struct ranked_bits hits = {}, ranked = {};
+    typename Tiles::ranked hits = {}, ranked = {};
     if (works)
         tiles.load(hand.tile, raw);
     else if (leads)
-        s.drawn[0] = draw_tile(sequence);
+        s.drawn[0] = sequence.draw();
     simt_block_sync();
     hand.next = s.drawn[0];
     if (leads)
-        s.drawn[1] = draw_tile(sequence);
+        s.drawn[1] = sequence.draw();
     uint32_t third = 0, ranked_third = 0;
     for (uint32_t turn = 1; !hand.is_over(); turn ^= 1) {
         simt_shared<uint32_t> of_tile = simt_shared_part(s.of_warps, third * SIMT_WARP, SIMT_WARP),
                               of_ranked = simt_shared_part(s.of_warps, ranked_third * SIMT_WARP, SIMT_WARP);
         if (works && hand.tile != NO_TILE) {
-            uint32_t of_warp, bits = tiles.hits(hand.tile, raw);
+            uint32_t of_warp;
+            const auto bits = tiles.hits(hand.tile, raw);
             if (hand.next != NO_TILE)
                 tiles.load(hand.next, raw);
             hits = rank_bits(bits, &of_warp);

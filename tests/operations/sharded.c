@@ -2,8 +2,8 @@
  *
  * Rows cut into shards as ranks have them: each with a state and counters of its own, which this program adds
  * up. The results that each shard then selects from its own elements, put together, are those of one
- * selection from the whole, bit for bit; whatever the number of shards. Then the statuses of calls that are
- * refused.
+ * selection from the whole, bit for bit; whatever the number of shards. So are the results that each shard's
+ * state selects.
  *
  * Arguments: cpu and the number of threads; or cuda, over the emulated GPU, and N: one in N of the scenarios.
  */
@@ -13,7 +13,6 @@
 
 #include "check.h"
 #include "generators.h"
-#include "topk_route.h"
 #include "topk_sharded.h"
 #include "topk_simple.h"
 
@@ -28,7 +27,7 @@ typedef struct shard {
     void *state;
     size_t state_bytes;
     int64_t *counters;
-    int64_t better[ROWS], own_equal[ROWS], before[ROWS], own_k[ROWS], known[ROWS];
+    int64_t better[ROWS], own_equal[ROWS], given[ROWS], before[ROWS], own_k[ROWS], known[ROWS];
 } shard;
 
 typedef struct scenario {
@@ -198,6 +197,7 @@ static void find_results(scenario *s) {
         output.own_equal = each->own_equal;
         CHECK_STATUS(TOPK_OK, topk_sharded_result(context, &each->problem, each->state, each->state_bytes,
                                                   NULL, &output, NULL));
+        memcpy(each->given, before, sizeof before);
         memcpy(each->before, before, sizeof before);
         for (int64_t r = 0; r < s->problem.rows; r++) {
             before[r] = each->known[r] == 2 ? before[r] + each->own_equal[r] : -2;
@@ -212,8 +212,121 @@ static void find_results(scenario *s) {
     }
 }
 
+/* ---- What each shard selects by its state ---- */
+
+/* Where that goes, and what positions are written as. */
+typedef struct selection {
+    int64_t pitch;
+    bool narrow;      /* indices have 32 bits */
+    int64_t *payload; /* of each element of the whole; or NULL */
+    char *values;
+    void *indices;
+} selection;
+
+enum { PAYLOAD_FACTOR = 5 };
+
+static void draw_selection(const scenario *s, random_state *random, selection *to) {
+    const int64_t elements = ROWS * (s->problem.row_stride + 1);
+    to->narrow = random_below(random, 2) == 0;
+    to->pitch = random_below(random, 2) == 0 ? s->problem.k_max : random_below(random, s->problem.k_max + 3);
+    to->payload = random_below(random, 3) == 0 ? allocate((size_t)elements * sizeof(int64_t)) : NULL;
+    for (int64_t e = 0; to->payload != NULL && e < elements; e++) {
+        if (to->narrow) {
+            ((int32_t *)(void *)to->payload)[e] = (int32_t)(PAYLOAD_FACTOR * e);
+        } else {
+            to->payload[e] = PAYLOAD_FACTOR * e;
+        }
+    }
+    to->values = allocate((size_t)(ROWS * to->pitch) * s->element_bytes + GUARD);
+    to->indices = allocate((size_t)(ROWS * to->pitch) * sizeof(int64_t) + GUARD);
+}
+
+static void select_shard(const scenario *s, const shard *each, const selection *to, bool has_values) {
+    const size_t index_bytes = to->narrow ? 4 : 8;
+    topk_problem problem = each->problem;
+    problem.index_type = to->narrow ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+    memset(to->values, 0x5a, (size_t)(ROWS * to->pitch) * s->element_bytes + GUARD);
+    memset(to->indices, 0x5a, (size_t)(ROWS * to->pitch) * sizeof(int64_t) + GUARD);
+    for (int p = 0; p < each->parts; p++) {
+        const int64_t first = each->begin + each->cuts[p];
+        topk_input input = each->input;
+        input.values = s->values + (size_t)first * s->element_bytes;
+        input.indices = to->payload == NULL ? NULL : (const char *)to->payload + (size_t)first * index_bytes;
+        problem.index_base = first;
+        CHECK_STATUS(
+            TOPK_OK,
+            each->parts == 1
+                ? topk_sharded_select(context, &problem, each->state, each->state_bytes, &input, each->given,
+                                      to->pitch, has_values ? to->values : NULL, to->indices, NULL)
+                : topk_sharded_select_part(context, &problem, each->state, each->state_bytes, p, &input,
+                                           each->cuts[p + 1] - each->cuts[p], each->given, to->pitch,
+                                           has_values ? to->values : NULL, to->indices, NULL));
+    }
+}
+
+static int64_t index_at(const selection *to, int64_t at) {
+    return to->narrow ? ((const int32_t *)to->indices)[at] : ((const int64_t *)to->indices)[at];
+}
+
+/* The padding value: what the k-th of a row without elements is. */
+static void write_padding(const scenario *s, void *value) {
+    topk_problem p = s->problem;
+    topk_input input = TOPK_INPUT_INIT;
+    p.rows = 1;
+    p.length_max = p.row_stride = 0;
+    CHECK_STATUS(TOPK_OK, topk_simple_run_kth(simple, &p, &input, value, NULL, NULL, NULL));
+}
+
+/* `wanted`: positions in the whole row of the shard's `count` results. */
+static void check_selected(const scenario *s, const selection *to, int64_t row, const int64_t *wanted,
+                           int64_t count, bool has_values) {
+    _Alignas(8) char padding[8];
+    write_padding(s, padding);
+    for (int64_t slot = 0; slot < to->pitch; slot++) {
+        const int64_t at = row * to->pitch + slot, position = slot < count ? wanted[slot] : -1;
+        const int64_t element = row * s->problem.row_stride + position;
+        const int64_t index = position >= 0 && to->payload != NULL ? PAYLOAD_FACTOR * element : position;
+        const char *value = slot < count ? s->values + (size_t)element * s->element_bytes : padding;
+        if (!CHECK(index_at(to, at) == index) ||
+            !CHECK(!has_values ||
+                   memcmp(to->values + (size_t)at * s->element_bytes, value, s->element_bytes) == 0)) {
+            return;
+        }
+    }
+}
+
+static void check_guards(const scenario *s, const selection *to) {
+    const char *values = to->values + (size_t)(s->problem.rows * to->pitch) * s->element_bytes;
+    const char *indices =
+        (const char *)to->indices + (size_t)(s->problem.rows * to->pitch) * (to->narrow ? 4 : 8);
+    for (int g = 0; g < GUARD; g++) {
+        CHECK(values[g] == 0x5a && indices[g] == 0x5a);
+    }
+}
+
+/* Each shard's results, whose positions are those of the whole row. `whole`: k_max of each row, by position.
+ */
+static void compare_selected(const scenario *s, random_state *random, const int64_t *whole) {
+    int64_t filled[ROWS] = {0};
+    selection to;
+    draw_selection(s, random, &to);
+    for (int i = 0; i < s->count; i++) {
+        const shard *each = &s->shards[i];
+        const bool has_values = random_below(random, 4) != 0;
+        select_shard(s, each, &to, has_values);
+        for (int64_t r = 0; r < s->problem.rows; r++) {
+            check_selected(s, &to, r, whole + r * s->problem.k_max + filled[r], each->own_k[r], has_values);
+            filled[r] += each->own_k[r];
+        }
+        check_guards(s, &to);
+    }
+    free(to.payload);
+    free(to.values);
+    free(to.indices);
+}
+
 /* The results of all shards, which must be those of the whole, by position. */
-static void compare(const scenario *s) {
+static void compare(const scenario *s, random_state *random) {
     const topk_problem *p = &s->problem;
     const size_t slots = (size_t)(p->rows * p->k_max);
     int64_t *whole = allocate(slots * sizeof *whole), *part = allocate(slots * sizeof *part);
@@ -242,6 +355,7 @@ static void compare(const scenario *s) {
     for (int64_t r = 0; r < p->rows; r++) {
         CHECK(filled[r] == p->k_max || whole[r * p->k_max + filled[r]] == -1);
     }
+    compare_selected(s, random, whole);
     free(whole);
     free(part);
 }
@@ -254,7 +368,7 @@ static void run_scenario(uint64_t seed) {
     cut(&s, &random);
     narrow_down(&s);
     find_results(&s);
-    compare(&s);
+    compare(&s, &random);
     for (int i = 0; i < s.count; i++) {
         free(s.shards[i].state);
         free(s.shards[i].counters);
@@ -265,255 +379,6 @@ static void run_scenario(uint64_t seed) {
         fprintf(stderr, "    seed %" PRIu64 ": %s, %d shards of %" PRId64 " elements\n", seed,
                 topk_type_name(s.problem.type), s.count, s.problem.length_max);
     }
-}
-
-/* ---- What is refused ---- */
-
-static scenario one;
-
-static topk_status begin(void) {
-    const shard *x = &one.shards[0];
-    return topk_sharded_begin(context, &x->problem, x->state, x->state_bytes, NULL, x->counters, NULL);
-}
-
-static topk_status count(int round) {
-    const shard *x = &one.shards[0];
-    return topk_sharded_count(context, &x->problem, x->state, x->state_bytes, round, &x->input, x->counters,
-                              NULL);
-}
-
-static topk_status count_part(int round, int64_t part, int64_t length) {
-    const shard *x = &one.shards[0];
-    return topk_sharded_count_part(context, &x->problem, x->state, x->state_bytes, round, part, &x->input,
-                                   length, x->counters, NULL);
-}
-
-static topk_status advance(int round) {
-    const shard *x = &one.shards[0];
-    return topk_sharded_advance(context, &x->problem, x->state, x->state_bytes, round, x->counters,
-                                x->counters, NULL);
-}
-
-static topk_status result(const int64_t *before, int64_t *after) {
-    const shard *x = &one.shards[0];
-    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
-    output.after = after;
-    return topk_sharded_result(context, &x->problem, x->state, x->state_bytes, before, &output, NULL);
-}
-
-static topk_status query(const topk_problem *problem) {
-    topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
-    return topk_sharded_query(context, problem, &properties);
-}
-
-static void check_problems(void) {
-    topk_problem p = one.problem;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_sharded_query(context, &p, NULL));
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, query(NULL));
-    p.type = TOPK_TYPE_UNDEFINED;
-    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, query(&p));
-    p = one.problem;
-    p.index_type = (topk_index_type)2;
-    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, query(&p));
-    p = one.problem;
-    p.index_base = -1;
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, query(&p));
-    p = one.problem;
-    p.epsilon = 1;
-    CHECK_STATUS(TOPK_ERROR_CONTRADICTION, query(&p));
-    p = one.problem;
-    p.rows = INT64_MAX / 32;
-    p.length_max = p.row_stride = 0;
-    CHECK_STATUS(TOPK_ERROR_OVERFLOW, query(&p));
-    p = one.problem; /* positions are not written: any may be */
-    p.index_type = TOPK_INDEX_I32;
-    p.index_base = INT64_MAX;
-    CHECK_STATUS(TOPK_OK, query(&p));
-}
-
-static void check_buffers(void) {
-    shard *x = &one.shards[0];
-    const shard good = *x;
-    int64_t numbers[ROWS + 1] = {0};
-    x->state_bytes--;
-    CHECK_STATUS(TOPK_ERROR_WORKSPACE_TOO_SMALL, begin());
-    *x = good;
-    x->state = NULL;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, begin());
-    *x = good;
-    x->counters = NULL;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, begin());
-    x->counters = (int64_t *)(void *)((char *)good.counters + 4);
-    CHECK_STATUS(TOPK_ERROR_MISALIGNED, begin());
-    x->counters = good.state;
-    CHECK_STATUS(TOPK_ERROR_OVERLAP, begin());
-    *x = good;
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count(-1));
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count(one.rounds));
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, advance(one.rounds));
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, -1, 1));
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, 0, -1));
-    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, count_part(0, 0, x->problem.length_max + 1));
-    x->input.values = NULL;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count(0));
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count_part(0, 0, 1));
-    *x = good;
-    x->input.k = one.ks;
-    CHECK_STATUS(TOPK_ERROR_CONTRADICTION, count(0));
-    *x = good;
-    topk_routing routing = TOPK_ROUTING_INIT;
-    x->input.routing = &routing;
-    CHECK_STATUS(TOPK_ERROR_CONTRADICTION, count(0));
-    *x = good;
-    topk_predicate predicate = TOPK_PREDICATE_INIT;
-    x->input.predicate = &predicate;
-    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, count(0));
-    predicate.kind = TOPK_BYTE_MASK;
-    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, count(0));
-    predicate.mask = good.counters;
-    CHECK_STATUS(TOPK_ERROR_OVERLAP, count(0));
-    *x = good;
-    CHECK_STATUS(TOPK_ERROR_OVERLAP, result(numbers, numbers + 1));
-}
-
-/* Calls out of turn, which the host finds on the CPU. */
-static void check_states(void) {
-    shard *x = &one.shards[0];
-    const shard good = *x;
-    int64_t numbers[ROWS];
-    memset(x->state, 0, x->state_bytes);
-    CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(0));
-    CHECK_STATUS(TOPK_OK, begin());
-    CHECK_STATUS(TOPK_ERROR_BAD_STATE, advance(0));
-    CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(1));
-    CHECK_STATUS(TOPK_ERROR_BAD_STATE, result(NULL, numbers));
-    x->problem.direction = TOPK_SMALLEST;
-    CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(0));
-    *x = good;
-    for (int round = 0; round < one.rounds; round++) {
-        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 1, 1));
-        CHECK_STATUS(TOPK_OK, count(round));
-        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count(round));
-        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 2, 1));
-        CHECK_STATUS(TOPK_OK, count_part(round, 1, 0));
-        CHECK_STATUS(TOPK_ERROR_BAD_STATE, count_part(round, 1, 0));
-        CHECK_STATUS(TOPK_OK, advance(round));
-        CHECK_STATUS(TOPK_ERROR_BAD_STATE, advance(round));
-    }
-    CHECK_STATUS(TOPK_OK, result(NULL, numbers));
-    CHECK_STATUS(TOPK_OK, begin());
-}
-
-/* On a GPU results say what is wrong: a state that was never begun, or for another problem. */
-static void check_broken(void) {
-    const shard *x = &one.shards[0];
-    int64_t own_k[ROWS] = {0};
-    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
-    output.own_k = own_k;
-    for (int other = 0; other < 2; other++) {
-        topk_problem problem = x->problem;
-        if (other == 0) {
-            memset(x->state, 0, x->state_bytes);
-        } else {
-            CHECK_STATUS(TOPK_OK, begin());
-            problem.direction = TOPK_SMALLEST;
-        }
-        CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &problem, x->state, x->state_bytes, 0, &x->input,
-                                                 x->counters, NULL));
-        CHECK_STATUS(TOPK_OK, topk_sharded_advance(context, &problem, x->state, x->state_bytes, 0,
-                                                   x->counters, x->counters, NULL));
-        CHECK_STATUS(TOPK_OK,
-                     topk_sharded_result(context, &problem, x->state, x->state_bytes, NULL, &output, NULL));
-        CHECK(own_k[0] == -2 && own_k[ROWS - 1] == -2);
-    }
-}
-
-/* As many ties before the shard's as there cannot be: the sum of an exchange that failed. */
-static void check_negative_before(bool on_gpu) {
-    const shard *x = &one.shards[0];
-    int64_t own_k[ROWS], after[ROWS], better[ROWS];
-    const int64_t before[ROWS] = {0, -2, 3};
-    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
-    output.own_k = own_k;
-    output.after = after;
-    output.better = better;
-    CHECK_STATUS(TOPK_OK, begin());
-    for (int round = 0; round < one.rounds; round++) {
-        CHECK_STATUS(TOPK_OK, count(round));
-        CHECK_STATUS(TOPK_OK, advance(round));
-    }
-    CHECK_STATUS(on_gpu ? TOPK_OK : TOPK_ERROR_BAD_STATE,
-                 topk_sharded_result(context, &x->problem, x->state, x->state_bytes, before, &output, NULL));
-    if (on_gpu) {
-        const int64_t all = one.problem.length_max;
-        CHECK(own_k[0] == 10 && own_k[1] == -2 && own_k[2] == 7);
-        CHECK(after[0] == all && after[1] == -2 && after[2] == all + 3);
-        CHECK(better[0] == 0 && better[1] == 0 && better[2] == 0);
-    }
-}
-
-/* Sums that no counters have: an exchange failed. Other rows have their results. */
-static void check_negative(bool on_gpu, int64_t bins) {
-    shard *x = &one.shards[0];
-    int64_t better[ROWS], equal[ROWS], own_k[ROWS];
-    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
-    output.better = better;
-    output.equal = equal;
-    output.own_k = own_k;
-    for (int bad = 0; bad < one.rounds; bad++) {
-        CHECK_STATUS(TOPK_OK, begin());
-        for (int round = 0; round < one.rounds && (on_gpu || round <= bad); round++) {
-            CHECK_STATUS(TOPK_OK, count(round));
-            if (round == bad) {
-                x->counters[bins] = -2; /* the second row's first */
-            }
-            CHECK_STATUS(on_gpu || round < bad ? TOPK_OK : TOPK_ERROR_BAD_STATE, advance(round));
-        }
-        if (on_gpu) {
-            CHECK_STATUS(TOPK_OK, topk_sharded_result(context, &x->problem, x->state, x->state_bytes, NULL,
-                                                      &output, NULL));
-            for (int row = 0; row < ROWS; row++) {
-                CHECK(row == 1
-                          ? better[row] == -2 && equal[row] == -2 && own_k[row] == -2
-                          : better[row] == 0 && equal[row] == one.problem.length_max && own_k[row] == 10);
-            }
-        }
-    }
-}
-
-static void check_refused(bool on_gpu) {
-    enum { LENGTH = 1000 };
-    static float values[ROWS * LENGTH];
-    topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
-    shard *x = &one.shards[0];
-    one.problem = (topk_problem)TOPK_PROBLEM_INIT;
-    one.problem.type = TOPK_F32;
-    one.problem.rows = ROWS;
-    one.problem.length_max = LENGTH;
-    one.problem.k_max = 10;
-    CHECK_STATUS(TOPK_OK, topk_sharded_query(context, &one.problem, &properties));
-    x->problem = one.problem;
-    x->input = (topk_input)TOPK_INPUT_INIT;
-    x->input.values = values;
-    x->state_bytes = properties.state_bytes;
-    x->state = aligned_alloc(64, (properties.state_bytes + 63) / 64 * 64);
-    x->counters = allocate((size_t)properties.counters * sizeof(int64_t) + GUARD);
-    one.rounds = properties.rounds;
-    if (x->state == NULL) {
-        abort();
-    }
-    check_problems();
-    CHECK_STATUS(TOPK_OK, begin());
-    check_buffers();
-    if (on_gpu) {
-        check_broken();
-    } else {
-        check_states();
-    }
-    check_negative(on_gpu, properties.counters / ROWS);
-    check_negative_before(on_gpu);
-    free(x->state);
-    free(x->counters);
 }
 
 int main(int argc, char **argv) {
@@ -529,7 +394,6 @@ int main(int argc, char **argv) {
     for (int i = 0; i < SCENARIOS; i += on_gpu ? number : 1) {
         run_scenario((uint64_t)i);
     }
-    check_refused(on_gpu);
     topk_simple_destroy(simple);
     return check_report();
 }

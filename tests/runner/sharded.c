@@ -2,7 +2,7 @@
  *
  * The rows of a case cut into shards, each with a state of its own. All share two arrays of counters by
  * turns, so that the sums are there without any more work: also in a graph. In half of the cases elements
- * that do not meet the predicate do not count. */
+ * that do not meet the predicate do not count. Then each shard selects its part of the results. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ typedef struct shard {
     int64_t middle; /* where its second part begins; -1: it is in one */
     int64_t *cuts;  /* where it begins in each row */
     void *extents[2];
-    device_buffer given[2], state, kth, numbers;
+    int64_t pitch; /* of its own results */
+    device_buffer given[2], state, kth, numbers, values, indices;
 } shard;
 
 typedef struct shards {
@@ -33,6 +34,10 @@ typedef struct shards {
     shard each[SHARDS_MOST];
     device_buffer counters[2];
 } shards;
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes + 1);
@@ -93,6 +98,9 @@ static void make_strided(const run *r, const shards *s, shard *out) {
     /* A mask of bits begins with a whole byte. */
     out->middle = r->instance->source->seed % 3 == 0 ? -1 : (end - begin) / 3 / 8 * 8;
     out->input.values = (const char *)out->input.values + (size_t)begin * oracle_type_size(r->problem.type);
+    if (out->input.indices != NULL) {
+        out->input.indices = (const char *)out->input.indices + (size_t)begin * instance_index_bytes(p);
+    }
     if (out->predicate.mask != NULL) {
         const bool bits = out->predicate.kind == TOPK_BIT_MASK;
         out->predicate.mask = (const char *)out->predicate.mask + (bits ? begin / 8 : begin);
@@ -159,6 +167,11 @@ static bool measure(run *r, shards *s) {
         each->state = device_workspace(properties.state_bytes, offset, 0xa5, 1);
         each->kth = device_output((size_t)s->rows * oracle_type_size(r->problem.type), RUN_POISON);
         each->numbers = device_output((size_t)s->rows * NUMBERS * sizeof(int64_t), RUN_POISON);
+        each->pitch = lesser(each->problem.k_max, each->problem.length_max + i % 2);
+        each->values =
+            run_output(wants_values(r->instance), s->rows * each->pitch, oracle_type_size(r->problem.type));
+        each->indices = run_output(wants_indices(r->instance), s->rows * each->pitch,
+                                   instance_index_bytes(&each->problem));
         s->rounds = properties.rounds;
         for (int c = 0; i == 0 && c < 2; c++) {
             s->counters[c] = device_output((size_t)properties.counters * sizeof(int64_t), RUN_POISON);
@@ -187,9 +200,14 @@ static int64_t *numbers_of(const shards *s, const shard *each, enum number which
     return (int64_t *)each->numbers.data + which * s->rows;
 }
 
+/* Ties of the shards before. */
+static const int64_t *ties_before(const shards *s, int i) {
+    return i == 0 ? NULL : numbers_of(s, &s->each[i - 1], AFTER);
+}
+
 static topk_status write_results(topk_context *context, shards *s, int i) {
     shard *each = &s->each[i];
-    const int64_t *before = i == 0 ? NULL : numbers_of(s, &s->each[i - 1], AFTER);
+    const int64_t *before = ties_before(s, i);
     topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     output.kth = each->kth.data;
     output.better = numbers_of(s, each, BETTER);
@@ -203,20 +221,54 @@ static topk_status write_results(topk_context *context, shards *s, int i) {
                                device_stream());
 }
 
-/* Counts `length` elements of each row from `begin` on as a part. */
+/* The elements of each row from `begin` on, up to the middle or the end: a part. */
+static topk_input input_from(const run *r, const shard *each, int64_t begin, topk_predicate *predicate) {
+    topk_input input = each->input;
+    *predicate = each->predicate;
+    input.values = (const char *)input.values + (size_t)begin * oracle_type_size(r->problem.type);
+    if (input.indices != NULL) {
+        input.indices = (const char *)input.indices + (size_t)begin * instance_index_bytes(&each->problem);
+    }
+    if (input.predicate != NULL && predicate->mask != NULL) {
+        const bool bits = predicate->kind == TOPK_BIT_MASK;
+        predicate->mask = (const char *)predicate->mask + (bits ? begin / 8 : begin);
+    }
+    input.predicate = input.predicate != NULL ? predicate : NULL;
+    return input;
+}
+
+static int64_t part_length(const shard *each, int64_t begin) {
+    return begin == 0 ? each->middle : each->problem.length_max - begin;
+}
+
 static topk_status count_part(topk_context *context, const run *r, const shard *each, int round,
                               int64_t begin, int64_t *counters) {
-    topk_input input = each->input;
-    topk_predicate predicate = each->predicate;
-    const int64_t length = begin == 0 ? each->middle : each->problem.length_max - begin;
-    input.values = (const char *)input.values + (size_t)begin * oracle_type_size(r->problem.type);
-    if (input.predicate != NULL && predicate.mask != NULL) {
-        const bool bits = predicate.kind == TOPK_BIT_MASK;
-        predicate.mask = (const char *)predicate.mask + (bits ? begin / 8 : begin);
-    }
-    input.predicate = input.predicate != NULL ? &predicate : NULL;
+    topk_predicate predicate;
+    const topk_input input = input_from(r, each, begin, &predicate);
     return topk_sharded_count_part(context, &each->problem, each->state.data, each->state.bytes, round,
-                                   begin > 0, &input, length, counters, device_stream());
+                                   begin > 0, &input, part_length(each, begin), counters, device_stream());
+}
+
+static topk_status select_part(topk_context *context, const run *r, const shard *each, const int64_t *before,
+                               int64_t begin) {
+    topk_predicate predicate;
+    topk_problem problem = each->problem;
+    const topk_input input = input_from(r, each, begin, &predicate);
+    problem.index_base += begin;
+    return topk_sharded_select_part(context, &problem, each->state.data, each->state.bytes, begin > 0, &input,
+                                    part_length(each, begin), before, each->pitch, each->values.data,
+                                    each->indices.data, device_stream());
+}
+
+static topk_status select_shard(topk_context *context, const run *r, const shard *each,
+                                const int64_t *before) {
+    if (each->middle <= 0) {
+        return topk_sharded_select(context, &each->problem, each->state.data, each->state.bytes, &each->input,
+                                   before, each->pitch, each->values.data, each->indices.data,
+                                   device_stream());
+    }
+    const topk_status status = select_part(context, r, each, before, 0);
+    return status != TOPK_OK ? status : select_part(context, r, each, before, each->middle);
 }
 
 static topk_status count_shard(topk_context *context, const run *r, const shard *each, int round,
@@ -249,6 +301,7 @@ static topk_status call(topk_context *context, run *r, const topk_input *input) 
     }
     for (int i = 0; i < s->count && status == TOPK_OK; i++) {
         status = write_results(context, s, i);
+        status = status == TOPK_OK ? select_shard(context, r, &s->each[i], ties_before(s, i)) : status;
     }
     return status;
 }
@@ -301,6 +354,53 @@ static run_result check_own(const run *r, const shard *each, int64_t row, int64_
     return RUN_PASSED;
 }
 
+/* Slot `slot` of a row of the shard: result `element` of the row, or padding, which is at -1. */
+static run_result check_slot(const run *r, const shard *each, int64_t row, int64_t slot, int64_t position) {
+    const topk_problem *p = &each->problem;
+    const instance_row *of_case = &r->instance->rows[row];
+    const int64_t at = row * each->pitch + slot;
+    uint64_t padding = 0;
+    oracle_write_padding(p->type, p->direction, &padding);
+    const uint64_t bits =
+        position < 0 ? element_get_bits(p->type, &padding, 0)
+                     : element_get_bits(p->type, r->instance->input.values, of_case->extent.first + position);
+    int64_t index = position < 0 ? -1 : instance_index(r->instance, of_case, position);
+    if (position >= 0 && each->input.indices == NULL) {
+        index -= each->cuts[row]; /* positions count in the shard */
+    }
+    if (each->indices.data != NULL && instance_read_index(p, each->indices.seen, at) != index) {
+        return run_fail("row %" PRId64 " of a shard, slot %" PRId64 ": expected index %" PRId64
+                        ", got %" PRId64,
+                        row, slot, index, instance_read_index(p, each->indices.seen, at));
+    }
+    return each->values.data == NULL || run_output_bits(p->type, &each->values, at) == bits
+               ? RUN_PASSED
+               : run_fail("row %" PRId64 " of a shard, slot %" PRId64 ": expected bits %#" PRIx64
+                          ", got %#" PRIx64,
+                          row, slot, bits, run_output_bits(p->type, &each->values, at));
+}
+
+/* The results that the shard has selected: those of the whole that lie in it, by position. */
+static run_result check_selected(const run *r, const shard *each, int64_t row) {
+    const shards *s = r->shards;
+    const instance_row counted = counted_row(r, row);
+    const int64_t k = lesser(counted.extent.k, counted.extent.length);
+    int64_t *positions = allocate((size_t)k * sizeof *positions), count = 0;
+    run_result result = RUN_PASSED;
+    for (int64_t i = 0; i < k; i++) {
+        const int64_t position = counted.ranking[i].position;
+        if (position >= each->cuts[row] && position < each->cuts[s->rows + row]) {
+            positions[count++] = position;
+        }
+    }
+    qsort(positions, (size_t)count, sizeof *positions, ascending);
+    for (int64_t slot = 0; slot < each->pitch && result == RUN_PASSED; slot++) {
+        result = check_slot(r, each, row, slot, slot < count ? positions[slot] : -1);
+    }
+    free(positions);
+    return result;
+}
+
 static run_result check_row(const run *r, int64_t row) {
     const shards *s = r->shards;
     const instance_row counted = counted_row(r, row);
@@ -311,6 +411,7 @@ static run_result check_row(const run *r, int64_t row) {
         result = run_check_kth(r->instance, row, &counted, run_output_bits(r->problem.type, &each->kth, row),
                                seen(s, each, BETTER, row), seen(s, each, EQUAL, row));
         result = result == RUN_PASSED ? check_own(r, each, row, &before) : result;
+        result = result == RUN_PASSED ? check_selected(r, each, row) : result;
     }
     return result;
 }
@@ -323,7 +424,8 @@ static run_result judge(const run *r) {
     }
     for (int i = 0; i < s->count; i++) {
         if (!device_intact(&s->each[i].state) || !device_intact(&s->each[i].kth) ||
-            !device_intact(&s->each[i].numbers) || !device_intact(&s->counters[i % 2])) {
+            !device_intact(&s->each[i].numbers) || !device_intact(&s->each[i].values) ||
+            !device_intact(&s->each[i].indices) || !device_intact(&s->counters[i % 2])) {
             result = run_fail("wrote outside of the state, the counters or the outputs of shard %d", i);
         }
     }
@@ -337,6 +439,8 @@ static void end(run *r) {
         device_free(&each->state);
         device_free(&each->kth);
         device_free(&each->numbers);
+        device_free(&each->values);
+        device_free(&each->indices);
         device_free(&each->given[0]);
         device_free(&each->given[1]);
         free(each->extents[0]);

@@ -14,7 +14,6 @@
 
 struct where {
     struct job *job;
-    const struct kernels *kernels, *index_kernels;
     struct awaited
         turn; /* the number of the unit whose turn it is to take slots: the lowest bits tell units apart */
     int64_t results; /* of all units before it; its owner's while it has the turn */
@@ -24,36 +23,16 @@ struct where {
 static void move_piece(const struct where *where, struct piece piece, uint64_t *mask, size_t count,
                        int64_t at) {
     const struct call *call = where->job->call;
-    const struct plan *plan = call->plan;
-    const size_t words = words_of((size_t)piece.count);
+    struct masked from = {mask, words_of((size_t)piece.count), count, piece.element, piece.offset};
     const int64_t room = call->capacity - at;
     if (room <= 0) {
         return;
     }
     if ((int64_t)count > room) {
-        mask_keep_first(mask, words, (size_t)room);
-        count = (size_t)room;
+        from.count = (size_t)room;
+        mask_keep_first(mask, from.words, from.count);
     }
-    if (call->values != NULL) {
-        (void)where->kernels->take((const char *)call->input.values + piece.element * plan->element_bytes,
-                                   mask, words, (char *)call->values + (size_t)at * plan->element_bytes,
-                                   count);
-    }
-    if (call->indices == NULL) {
-        return;
-    }
-    char *indices = (char *)call->indices + (size_t)at * plan->index_bytes;
-    if (call->input.indices != NULL) {
-        (void)where->index_kernels->take((const char *)call->input.indices +
-                                             piece.element * plan->index_bytes,
-                                         mask, words, indices, count);
-    } else if (plan->index_bytes == 4) {
-        const uint32_t first = (uint32_t)(piece.offset + plan->problem.index_base);
-        (void)where->kernels->positions32(mask, words, first, (uint32_t *)(void *)indices, count);
-    } else {
-        const uint64_t first = (uint64_t)(piece.offset + plan->problem.index_base);
-        (void)where->kernels->positions64(mask, words, first, (uint64_t *)(void *)indices, count);
-    }
+    topk_cpu_write_masked(call, &from, at);
 }
 
 /* Waits until all units before this one have their slots, and takes `count` behind them. */
@@ -110,10 +89,7 @@ static void run_part(void *argument, int part, int parts) {
 void topk_cpu_compact_where(struct job *job) {
     const struct call *call = job->call;
     const struct plan *plan = call->plan;
-    struct where where = {.job = job,
-                          .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
-                          .index_kernels =
-                              topk_cpu_kernels_for(call->context, (unsigned)plan->index_bytes * 8)};
+    struct where where = {.job = job};
     topk_cpu_team_run(job->call->context, job->threads, run_part, &where);
     if (call->offsets != NULL) {
         call->offsets[plan->problem.rows] = where.results;

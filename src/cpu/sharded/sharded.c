@@ -50,7 +50,7 @@ static void clear(int64_t *counters, size_t bytes) {
 static topk_status begin(const struct sharded *s, const void *k, int64_t *counters) {
     const struct sharded_state state = topk_cpu_sharded_lay_out(s, s->memory);
     const topk_input of_k = {.k = k};
-    *state.header = (struct sharded_header){SHARDED_MAGIC, s->problem, 0, 0};
+    *state.header = (struct sharded_header){.magic = SHARDED_MAGIC, .problem = s->problem};
     for (int64_t r = 0; r < s->plan.problem.rows; r++) {
         state.rows[r] = sharded_row_begin(plan_row_k(&s->plan, &of_k, r), s->plan.element_bits);
     }
@@ -217,5 +217,28 @@ static topk_status result(const struct sharded *s, const int64_t *before, const 
     return status;
 }
 
-const struct sharding topk_cpu_sharding = {
-    .measure = measure, .begin = begin, .count = count, .advance = advance, .result = result};
+static topk_status select_part(const struct sharded *s, const topk_input *input, const int64_t *before,
+                               void *values, void *indices) {
+    struct sharded_state state;
+    const topk_status status = open_at(s, A_ROUND_HAS_ENDED, &state);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (before != NULL && misses_ties(&state, before)) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "a number of ties before the shard's is negative");
+    }
+    if (s->part_number != 0 && s->part_number != state.header->selected) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "results of part %lld are asked for after those of %lld parts",
+                         (long long)s->part_number, (long long)state.header->selected);
+    }
+    state.header->selected = s->part_number + 1;
+    topk_cpu_sharded_select(&state, input, before, values, indices);
+    return TOPK_OK;
+}
+
+const struct sharding topk_cpu_sharding = {.measure = measure,
+                                           .begin = begin,
+                                           .count = count,
+                                           .advance = advance,
+                                           .result = result,
+                                           .select = select_part};

@@ -7,6 +7,9 @@ static struct sharded_scratch scratch_of(const struct sharded *s, struct arena *
     struct sharded_scratch scratch;
     scratch.tables = arena_take(arena, DIGIT_TABLES * topk_cpu_sharded_pitch(s), sizeof *scratch.tables);
     scratch.keys = arena_take(arena, TILE, s->plan.element_bytes);
+    scratch.masks.above = arena_take(arena, UNIT / WORD, sizeof(uint64_t));
+    scratch.masks.equal = arena_take(arena, UNIT / WORD, sizeof(uint64_t));
+    scratch.masks.matches = arena_take(arena, UNIT / WORD, sizeof(uint64_t));
     return scratch;
 }
 
@@ -23,6 +26,7 @@ struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *mem
     }
     state.header = arena_take(&arena, 1, sizeof *state.header);
     state.rows = arena_take(&arena, rows, sizeof *state.rows);
+    state.written = arena_take(&arena, rows, sizeof *state.written);
     state.own = arena_take(&arena, counters, sizeof *state.own);
     state.kept = arena_take(&arena, kept, s->plan.element_bytes);
     if (__builtin_mul_overflow(rows, (size_t)s->plan.problem.length_max, &elements)) {

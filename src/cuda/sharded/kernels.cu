@@ -2,6 +2,7 @@
  * The kernels of shards for elements of KEY_BITS bits. */
 #include "../instance.cuh"
 #include "advance.cuh"
+#include "select.cuh"
 
 /* A first round with a predicate is like any other: that spares a kernel. */
 static int launch_count(const struct launch_grid *grid, uint32_t bytes, const struct sharded_args *args) {
@@ -23,8 +24,13 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
     case SHARDED_ADVANCE:
         return launch("sharded_advance", grid, SIMT_WARP * sizeof(uint64_t), sharded_advance<element_t>,
                       args);
-    default:
+    case SHARDED_RESULT:
         return launch("sharded_result", grid, 0, sharded_result<element_t>, args);
+    case SHARDED_OPEN:
+        return launch("sharded_open", grid, 0, sharded_open<element_t>, args);
+    default:
+        return launch("sharded_select", grid, shared_bytes_of(carve_tiles<shard_tiles<element_t>>),
+                      sharded_select<element_t>, args);
     }
 }
 
@@ -36,7 +42,11 @@ static int prepare(void) {
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, bytes);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, true>, bytes);
     error = error != 0 ? error : simt_prepare(sharded_advance<element_t>, 0);
-    return error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(sharded_open<element_t>, 0);
+    return error != 0 ? error
+                      : simt_prepare(sharded_select<element_t>,
+                                     shared_bytes_of(carve_tiles<shard_tiles<element_t>>));
 }
 
 extern "C" const struct sharded_kernels INSTANCE = {

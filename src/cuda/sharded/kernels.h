@@ -22,6 +22,18 @@ struct sharded_header {
 
 #define SHARDED_MAGIC 0x746f706b73686431u /* "topkshd1" */
 
+/* The rows that a launch selects from, and what it needs of the state. */
+struct selected_rows {
+    int64_t first, count;
+    int64_t segment; /* where in each row the launch begins */
+    bool is_first;   /* nothing has been written yet, padding neither */
+    uint32_t tiles;  /* of each row */
+    uint64_t *ticket;
+    uint64_t *words; /* of look-back: words_of_row for each row, zero before the launch */
+    int64_t words_of_row;
+    struct sharded_written *written; /* of all rows: before the launch; then, behind these, after it */
+};
+
 struct sharded_args {
     struct row_args rows;
     struct decode_args decode;
@@ -43,13 +55,21 @@ struct sharded_args {
     const int64_t *before;
     void *kth;
     int64_t *better, *equal, *own_better, *own_equal, *own_k, *after, *known;
+    struct selected_rows selected;
 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum sharded_kernel { SHARDED_BEGIN, SHARDED_COUNT, SHARDED_ADVANCE, SHARDED_RESULT };
+enum sharded_kernel {
+    SHARDED_BEGIN,
+    SHARDED_COUNT,
+    SHARDED_ADVANCE,
+    SHARDED_RESULT,
+    SHARDED_OPEN,
+    SHARDED_SELECT
+};
 
 /* The kernels of one element width. */
 struct sharded_kernels {

@@ -22,7 +22,22 @@ enum {
     SHARDED_FLUSHES_MOST = 8,
     /* Tiles after which a block adds up: its counters have 32 bits, and a tile at most 2^14 elements. */
     SHARDED_RUN_TILES = SIZE(1 << 17, 2),
+    /* Of a block that selects; all but one warp have elements of a tile. */
+    SHARDED_SELECT_THREADS = SIZE(512, 96),
+    SHARDED_SELECT_BLOCKS_PER_SM = SIZE(2, 1),
+    /* Elements of a row that one launch selects from: so few that look-back counts both kinds in one word.
+     * Whole groups of 16 bytes. */
+    SHARDED_SEGMENT = SIZE(1 << 30, 2048),
+    /* Words of look-back that a state has, unless one row needs more. Launches take as many rows as fit. */
+    SHARDED_WORDS = SIZE(1 << 20, 20),
     /* Rows of a grid, at most. Blocks go on to the rows behind these. */
     SHARDED_GRID_ROWS = SIZE(65535, 2),
+    /* In a word of look-back the count of ties begins with this bit. */
+    SHARDED_TIES_SHIFT = 31,
 };
+
+/* Elements of a tile of a block that selects. */
+#define SHARDED_SELECT_TILE(element_bytes)                                                                   \
+    ((SHARDED_SELECT_THREADS - 32) * ((element_bytes) == 1 ? 32 : 64 / (element_bytes)))
+
 #endif

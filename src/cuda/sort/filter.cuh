@@ -39,6 +39,7 @@ template <typename Element> struct filter_tile {
 template <typename Element> struct survivor_tiles {
     typedef tile_shape<Element> shape;
     typedef body_tile<Element> raw;
+    typedef struct ranked_bits ranked;
     typedef key_word_t<Element> word;
     static const uint32_t THREADS = SORT_FILTER_THREADS, ITEMS = shape::PER * shape::GROUPS,
                           WORKERS = THREADS - SIMT_WARP, SIZE = WORKERS * ITEMS;
@@ -76,7 +77,7 @@ template <typename Element> struct survivor_tiles {
         } else {
 #pragma unroll
             for (uint32_t g = 0; g < shape::GROUPS; g++)
-                to.raw[g] = load_some(t, first + g * SIMT_WARP * shape::PER);
+                to.raw[g] = load_within(t.values, first + g * SIMT_WARP * shape::PER, t.length);
         }
     }
     /* Bit i is for the thread's element at its offset i. All lanes. */
@@ -109,21 +110,6 @@ template <typename Element> struct survivor_tiles {
     }
 
   private:
-    /* The elements of a group that the row has; zeros for the others. */
-    static TOPK_MEMBER simt_u32x4 load_some(const filter_tile<Element> &t, int64_t first) {
-        const uint32_t of_word = sizeof(Element) < 4 ? 4 / sizeof(Element) : 1;
-        uint32_t words[4] = {};
-#pragma unroll
-        for (uint32_t i = 0; i < shape::PER; i++) {
-            if (first + i < 0 || first + i >= t.length)
-                continue;
-            const uint64_t bits = (uint64_t)simt_load_read_only(t.values + first + i);
-            words[i * sizeof(Element) / 4] |= (uint32_t)bits << i % of_word * 8 * sizeof(Element);
-            if (sizeof(Element) == 8)
-                words[i * 2 + 1] = (uint32_t)(bits >> 32);
-        }
-        return simt_u32x4{words[0], words[1], words[2], words[3]};
-    }
     /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`, if any is. */
     TOPK_MEMBER uint32_t from_code(const raw &from, word lowest, bool none) const {
         uint32_t bits = 0;
@@ -140,13 +126,10 @@ template <typename Element> struct survivor_tiles {
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++) {
             const int64_t first = t.first + offset() + g * SIMT_WARP * shape::PER;
-            const uint32_t below = bits_below(to - first) & ~bits_below(from - first);
+            const uint32_t below = bits_below<shape::PER>(to - first) & ~bits_below<shape::PER>(from - first);
             bits |= below << g * shape::PER;
         }
         return bits;
-    }
-    static TOPK_MEMBER uint32_t bits_below(int64_t end) {
-        return end <= 0 ? 0 : low_bits(end < shape::PER ? (uint32_t)end : shape::PER);
     }
 };
 

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The results of a shard, in order of position, in one pass over its elements (tile_loop.cuh).
+ *
+ * Elements above the k-th are results. Those that tie with it are results, too, or none of them is, unless
+ * ties are cut in this shard: then its first ones are. So a tile has hits of two kinds. Its results come
+ * behind those of the tiles before it, whose ties count only as far as they are results: look-back adds up
+ * both kinds, in one word, for each row by itself. */
+#ifndef TOPK_SRC_CUDA_SHARDED_SELECT_CUH
+#define TOPK_SRC_CUDA_SHARDED_SELECT_CUH
+
+#include "../tile_loop.cuh"
+#include "count.cuh"
+
+TOPK_DEVICE int64_t ties_before(const struct sharded_args &a, int64_t row) {
+    return a.before == nullptr ? 0 : a.before[row];
+}
+
+/* ---- Before the pass ---- */
+
+TOPK_DEVICE int64_t own_k_of(const struct sharded_row &state, int64_t before) {
+    return sharded_row_selects(&state, before) ? sharded_row_own_k(&state, before) : 0;
+}
+
+/* Fills the slots behind the row's results: all of them, with index -2, if it has none that are known. */
+template <typename Element> TOPK_DEVICE void pad_row(const struct sharded_args &a, int64_t row, bool begun) {
+    const int64_t before = ties_before(a, row), pitch = a.rows.k_max;
+    struct sharded_row state = {};
+    if (begun)
+        state = a.states[row];
+    const bool known = begun && sharded_row_selects(&state, before);
+    const int64_t from = known ? own_k_of(state, before) : 0, index = known ? -1 : -2;
+    for (int64_t slot = from + (int64_t)simt_block() * simt_threads() + simt_thread(); slot < pitch;
+         slot += (int64_t)simt_blocks() * simt_threads()) {
+        const int64_t at = row * pitch + slot;
+        if (a.rows.out_values != nullptr)
+            ((Element *)a.rows.out_values)[at] = (Element)a.rows.padding;
+        if (a.rows.out_indices != nullptr && a.rows.wide_indices)
+            ((int64_t *)a.rows.out_indices)[at] = index;
+        if (a.rows.out_indices != nullptr && !a.rows.wide_indices)
+            ((int32_t *)a.rows.out_indices)[at] = (int32_t)index;
+    }
+}
+
+/* Before each launch of the next kernel: what the launch before it has written is what this one begins
+ * with. */
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_open(struct sharded_args a) {
+    const struct selected_rows &rows = a.selected;
+    const bool begun = is_begun(a), leads = simt_block() == 0 && simt_thread() == 0;
+    if (leads && simt_block_y() == 0)
+        *rows.ticket = 0;
+    for (int64_t row = rows.first + simt_block_y(); row < rows.first + rows.count; row += simt_blocks_y()) {
+        if (leads)
+            rows.written[row] = rows.is_first ? sharded_written{0, 0} : rows.written[a.rows.rows + row];
+        if (rows.is_first)
+            pad_row<Element>(a, row, begun);
+    }
+}
+
+/* ---- Tiles ---- */
+
+/* A row's segment, or one of its tiles. */
+template <typename Element> struct shard_tile {
+    typedef key_word_t<Element> word;
+    const Element *values;          /* of the segment */
+    int64_t row, element, position; /* of the segment's first element: in the input, in the row */
+    int64_t first;                  /* as in filter_tile: maybe before the segment */
+    int64_t length;                 /* of the segment; 0 if nothing is asked of it */
+    word lowest, lowest_tie;        /* uncut codes from these on are above the k-th; and equal to it */
+    bool none, cuts;                /* no code is above; ties are cut */
+    int64_t ties, end;              /* ties that are results; slots that the row's results fill */
+
+    static TOPK_MEMBER shard_tile of_row(const struct sharded_args &a, int64_t row) {
+        const struct sharded_row state = a.states[row];
+        const struct row r = row_at(a.rows, row);
+        const int64_t before = ties_before(a, row), own_k = own_k_of(state, before),
+                      left = r.length - a.selected.segment;
+        shard_tile t = {};
+        t.row = row;
+        t.position = a.selected.segment;
+        t.element = r.begin + t.position;
+        t.values = (const Element *)a.rows.values + t.element;
+        t.first = -(int64_t)((uintptr_t)t.values % 16 / sizeof(Element));
+        t.length = own_k == 0 ? 0 : clamp_extent(left, SHARDED_SEGMENT);
+        t.end = own_k < a.rows.k_max ? own_k : a.rows.k_max;
+        t.ties = sharded_row_ties(&state, before);
+        t.set_codes(a.rows.map, state);
+        return t;
+    }
+
+  private:
+    TOPK_MEMBER void set_codes(const struct code_map &map, const struct sharded_row &state) {
+        const word low = (word)state.low, last = uncut_class_last<Element>(low, map);
+        if (!state.open)
+            return; /* all elements that count */
+        lowest_tie = uncut_class_first<Element>(low, map);
+        cuts = state.bits_left == 0 && ties > 0 && ties < state.own;
+        if (state.bits_left == 0 && ties < state.own) {
+            lowest = last + 1;
+            none = last >= (word)(Element) ~(Element)0;
+        } else {
+            lowest = lowest_tie;
+        }
+    }
+};
+
+/* All tiles of a launch: as many of each row, with words of its own. */
+struct shard_sequence {
+    const struct sharded_args &a;
+    uint32_t tiles;
+
+    TOPK_MEMBER uint32_t draw(void) const {
+        const uint64_t tile = simt_atomic_add(a.selected.ticket, (uint64_t)1);
+        return tile < tiles ? (uint32_t)tile : NO_TILE;
+    }
+    TOPK_MEMBER void publish(uint32_t tile, uint32_t sum) const {
+        publish_sum(words_of(tile), in_row(tile), spread(sum));
+    }
+    TOPK_MEMBER uint64_t before(uint32_t tile, uint32_t sum) const {
+        const struct sum_words words = words_of(tile);
+        return look_back(words, in_row(tile), spread(sum), look_ahead(words, in_row(tile)));
+    }
+    TOPK_MEMBER uint32_t in_row(uint32_t tile) const {
+        return a.selected.count == 1 ? tile : tile % a.selected.tiles;
+    }
+
+  private:
+    TOPK_MEMBER struct sum_words words_of(uint32_t tile) const {
+        const int64_t row = a.selected.count == 1 ? 0 : tile / a.selected.tiles;
+        return sum_words_of(a.selected.words + row * a.selected.words_of_row, a.selected.tiles);
+    }
+    /* The two counts of a tile, apart: a segment has fewer than 2^31 of each. */
+    static TOPK_MEMBER uint64_t spread(uint32_t sum) {
+        return (sum & FIRST_KIND) | (uint64_t)(sum >> SECOND_KIND_SHIFT) << SHARDED_TIES_SHIFT;
+    }
+};
+
+/* How many of the first `count` offsets, which ascend, are below one. */
+TOPK_DEVICE uint32_t offsets_below(simt_shared<uint16_t> offsets, uint32_t count, uint32_t offset) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if ((uint16_t)offsets[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The tiles, for tile_loop.cuh. */
+template <typename Element> struct shard_tiles {
+    typedef tile_shape<Element> shape;
+    typedef body_tile<Element> raw;
+    typedef struct ranked_pair ranked;
+    typedef key_word_t<Element> word;
+    static const uint32_t THREADS = SHARDED_SELECT_THREADS, ITEMS = shape::PER * shape::GROUPS,
+                          WORKERS = THREADS - SIMT_WARP, SIZE = WORKERS * ITEMS;
+    static_assert(SIZE <= FIRST_KIND && SIZE == SHARDED_SELECT_TILE(sizeof(Element)),
+                  "sharded.c counts on it");
+    static_assert(SHARDED_SEGMENT % (16 / sizeof(Element)) == 0, "all segments of a row begin alike");
+    const struct sharded_args &a;
+    shard_sequence sequence;
+    matcher<Element, true> predicate;
+    shard_tile<Element> first_row;
+
+    TOPK_MEMBER bool lists(void) const {
+        return true;
+    }
+    TOPK_MEMBER shard_tile<Element> at(uint32_t tile) const {
+        shard_tile<Element> t = first_row;
+        if (a.selected.count > 1)
+            t = shard_tile<Element>::of_row(a, a.selected.first + tile / a.selected.tiles);
+        t.first += (int64_t)sequence.in_row(tile) * SIZE;
+        return t;
+    }
+    /* As in survivor_tiles. */
+    static TOPK_MEMBER uint32_t offset(void) {
+        return simt_warp() * SIMT_WARP * ITEMS + simt_lane() * shape::PER;
+    }
+    TOPK_MEMBER bool is_full(const shard_tile<Element> &t) const {
+        return t.first >= 0 && t.first + SIZE <= t.length;
+    }
+    TOPK_MEMBER void load(uint32_t tile, raw &to) const {
+        const shard_tile<Element> t = at(tile);
+        const int64_t first = t.first + offset();
+        const bool full = is_full(t);
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++) {
+            const int64_t from = first + g * SIMT_WARP * shape::PER;
+            to.raw[g] = full ? simt_load16_read_only(t.values + from) : load_within(t.values, from, t.length);
+        }
+    }
+    TOPK_MEMBER struct paired_bits hits(uint32_t tile, const raw &from) const {
+        const shard_tile<Element> t = at(tile);
+        struct paired_bits bits = {t.none ? 0 : from_code(from, t.lowest), 0};
+        if (t.cuts)
+            bits.second = from_code(from, t.lowest_tie) & ~bits.first;
+        if (!is_full(t) || a.predicate.is_given) {
+            const uint32_t wanted = wanted_elements(t, from);
+            bits.first &= wanted;
+            bits.second &= wanted;
+        }
+        bits.first = gather_bits<shape::PER, shape::GROUPS>(bits.first);
+        if (t.cuts)
+            bits.second = gather_bits<shape::PER, shape::GROUPS>(bits.second);
+        return bits;
+    }
+    TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> list, uint64_t base, uint32_t count) const {
+        const shard_tile<Element> t = at(tile);
+        const struct sharded_written begun = a.selected.written[t.row];
+        const uint32_t above = count & FIRST_KIND, equal = count >> SECOND_KIND_SHIFT;
+        const int64_t above_before = (int64_t)(base & (((uint64_t)1 << SHARDED_TIES_SHIFT) - 1)),
+                      equal_before = (int64_t)(base >> SHARDED_TIES_SHIFT),
+                      ties_left = greater(t.ties - begun.ties, 0),
+                      ties_taken = lesser(equal_before, ties_left);
+        const uint32_t ties = (uint32_t)lesser(equal, ties_left - ties_taken);
+        const int64_t slot = begun.results + above_before + ties_taken;
+        if (ties == 0)
+            write_run(t, list, slot, (uint32_t)lesser(above, greater(t.end - slot, 0)));
+        else
+            write_merged(t, list, slot, above, ties);
+        if (simt_thread() == 0 && sequence.in_row(tile) + 1 == a.selected.tiles)
+            a.selected.written[a.rows.rows + t.row] =
+                sharded_written{slot + above + ties, begun.ties + equal_before + equal};
+    }
+
+  private:
+    static TOPK_MEMBER int64_t lesser(int64_t one, int64_t other) {
+        return one < other ? one : other;
+    }
+    static TOPK_MEMBER int64_t greater(int64_t one, int64_t other) {
+        return one > other ? one : other;
+    }
+    /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`. */
+    TOPK_MEMBER uint32_t from_code(const raw &from, word lowest) const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const word element = from.bits(item / shape::PER, item % shape::PER);
+            bits |= (uint32_t)(uncut_code_of<Element>(element, a.rows.map) >= lowest) << item;
+        }
+        return bits;
+    }
+    /* The bits of elements that are in the segment and meet the predicate. */
+    TOPK_MEMBER uint32_t wanted_elements(const shard_tile<Element> &t, const raw &from) const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++) {
+            const int64_t first = t.first + offset() + g * SIMT_WARP * shape::PER;
+            uint32_t wanted = bits_below<shape::PER>(t.length - first) & ~bits_below<shape::PER>(-first);
+            if (a.predicate.is_given)
+                wanted &= matches(t.element + first, wanted, from, g);
+            bits |= wanted << g * shape::PER;
+        }
+        return bits;
+    }
+    /* Which of the `wanted` elements of a group match; its first is element `first` of the input. */
+    TOPK_MEMBER uint32_t matches(int64_t first, uint32_t wanted, const raw &from, uint32_t g) const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < shape::PER; i++) {
+            const bool holds = (wanted >> i & 1) == 0 ? false
+                               : predicate.mask == nullptr
+                                   ? !predicate.none && predicate.in_arc(from.bits(g, i))
+                                   : predicate.is_masked_in(first + i);
+            bits |= (uint32_t)holds << i;
+        }
+        return bits;
+    }
+    /* Writes the first `count` hits, side by side. */
+    TOPK_MEMBER void write_run(const shard_tile<Element> &t, simt_shared<uint16_t> list, int64_t slot,
+                               uint32_t count) const {
+        const struct row_args &r = a.rows;
+        const int64_t to = t.row * r.k_max + slot, element = t.element + t.first,
+                      index = t.position + t.first + r.index_base;
+        if (r.out_values != nullptr)
+            write_values<WORKERS>((Element *)r.out_values + to, list, t.values + t.first, count);
+        if (r.out_indices == nullptr)
+            return;
+        if (r.payload != nullptr && r.wide_indices)
+            write_values<WORKERS>((uint64_t *)r.out_indices + to, list, (const uint64_t *)r.payload + element,
+                                  count);
+        else if (r.payload != nullptr)
+            write_values<WORKERS>((uint32_t *)r.out_indices + to, list, (const uint32_t *)r.payload + element,
+                                  count);
+        else if (r.wide_indices)
+            write_positions<WORKERS>((int64_t *)r.out_indices + to, list, index, count);
+        else
+            write_positions<WORKERS>((int32_t *)r.out_indices + to, list, (int32_t)index, count);
+    }
+    /* Writes `above` hits and the first `ties` of those that lie behind them in the list, by position. */
+    TOPK_MEMBER void write_merged(const shard_tile<Element> &t, simt_shared<uint16_t> list, int64_t slot,
+                                  uint32_t above, uint32_t ties) const {
+        const simt_shared<uint16_t> tied = simt_shared_part(list, above, ties);
+        for (uint32_t i = simt_thread(); i < above + ties; i += WORKERS) {
+            const uint32_t offset = (uint16_t)list[i];
+            const uint32_t others =
+                i < above ? offsets_below(tied, ties, offset) : offsets_below(list, above, offset);
+            const int64_t to = slot + (i < above ? i : i - above) + others;
+            if (to < t.end)
+                write_output<Element>(a.rows, t.row * a.rows.k_max + to, t.element - t.position,
+                                      simt_load_read_only(t.values + t.first + offset),
+                                      t.position + t.first + offset);
+        }
+    }
+};
+
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(SHARDED_SELECT_THREADS,
+                        SHARDED_SELECT_BLOCKS_PER_SM) void sharded_select(struct sharded_args a) {
+    simt_arena arena = simt_shared_arena();
+    const struct tile_shared s = carve_tiles<shard_tiles<Element>>(arena);
+    if (!is_begun(a))
+        return;
+    const shard_sequence sequence = {a, (uint32_t)(a.selected.count * a.selected.tiles)};
+    run_tiles(shard_tiles<Element>{a, sequence, matcher<Element, true>::of(a.predicate),
+                                   shard_tile<Element>::of_row(a, a.selected.first)},
+              sequence, s);
+}
+
+#endif
