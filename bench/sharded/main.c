@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * topk-bench-sharded: how long the rounds of topk_sharded_*() take on one shard, in reads of its data, and
- * beside topk_kth() over the same rows. Each run is checked: it has the results of topk_kth(), and all of
- * them lie in the one shard.
+ * beside topk_kth() over the same rows; and topk_sharded_select() behind them, which writes elements and
+ * indices of 64 bits, beside topk_select() by position. Each run is checked: it has the results of
+ * topk_kth(), and all of them lie in the one shard; and the warm run has those of topk_select().
  *
  * usage: topk-bench-sharded [cpu | cuda] [RUNS] [LOG2] [THREADS]
  *
  * The largest problem has 2^LOG2 bytes (default: 28 on a CPU, 32 on a GPU). Prints a table of comma-separated
- * values: a line for each problem, medians in microseconds. `to_read` is the median of each run's own ratio.
+ * values: a line for each problem, medians in microseconds. `to_read` is the median of each run's own ratio,
+ * of the rounds, and `own_to_read` that of topk_sharded_select(), which `own_us` is of.
  */
 #include "sharded/sharded.h"
 #include "topk_sharded.h"
@@ -24,11 +26,12 @@ static const struct shape {
     const char *distribution;
     int log2_less, log2_rows, log2_k;
 } shapes[] = {
-    {TOPK_F32, "uniform", 0, 0, 10},   {TOPK_F32, "uniform", 2, 0, 4},   {TOPK_F32, "normal", 0, 0, 10},
-    {TOPK_F32, "normal", 2, 0, 1},     {TOPK_F32, "all-equal", 0, 0, 1}, {TOPK_F32, "uniform", 4, 6, 10},
-    {TOPK_F32, "uniform", 4, 12, 7},   {TOPK_F64, "uniform", 1, 0, 10},  {TOPK_F64, "normal", 1, 0, 10},
-    {TOPK_F64, "all-equal", 1, 0, 10}, {TOPK_I64, "uniform", 1, 0, 10},  {TOPK_BF16, "normal", 1, 0, 10},
-    {TOPK_U8, "uniform", 2, 0, 10},
+    {TOPK_F32, "uniform", 0, 0, 10}, {TOPK_F32, "uniform", 2, 0, 4},    {TOPK_F32, "normal", 0, 0, 10},
+    {TOPK_F32, "uniform", 0, 0, 5},  {TOPK_F32, "uniform", 0, 0, 1},    {TOPK_BF16, "normal", 2, 0, 5},
+    {TOPK_I64, "uniform", 0, 0, 5},  {TOPK_F32, "normal", 2, 0, 1},     {TOPK_F32, "all-equal", 0, 0, 1},
+    {TOPK_F32, "uniform", 4, 6, 10}, {TOPK_F32, "uniform", 4, 12, 7},   {TOPK_F64, "uniform", 1, 0, 10},
+    {TOPK_F64, "normal", 1, 0, 10},  {TOPK_F64, "all-equal", 1, 0, 10}, {TOPK_I64, "uniform", 1, 0, 10},
+    {TOPK_BF16, "normal", 1, 0, 10}, {TOPK_U8, "uniform", 2, 0, 10},
 };
 
 typedef struct bench {
@@ -38,7 +41,8 @@ typedef struct bench {
     topk_input input;
     topk_sharded_properties properties;
     bench_buffer elements, state, counters, workspace;
-    bench_buffer kth[2], numbers[2]; /* of the rounds, and of topk_kth */
+    bench_buffer kth[2], numbers[2];    /* of the rounds, and of topk_kth */
+    bench_buffer values[2], indices[2]; /* of topk_sharded_select, and of topk_select */
 } bench;
 
 __attribute__((noreturn)) static void stop(const bench *b, const char *what) {
@@ -89,19 +93,41 @@ static bool run_kth(void *self, int64_t turn) {
            b->device->mark();
 }
 
+static bool run_own(void *self, int64_t turn) {
+    const bench *b = self;
+    (void)turn;
+    return b->device->mark() &&
+           topk_sharded_select(b->context, &b->problem, b->state.data, b->state.bytes, &b->input, NULL,
+                               b->problem.k_max, b->values[0].data, b->indices[0].data,
+                               b->device->stream()) == TOPK_OK &&
+           b->device->mark();
+}
+
+static bool run_select(void *self, int64_t turn) {
+    const bench *b = self;
+    (void)turn;
+    return b->device->mark() &&
+           topk_select(b->context, &b->problem, &b->input, b->values[1].data, b->indices[1].data,
+                       b->workspace.data, b->workspace.bytes, b->device->stream()) == TOPK_OK &&
+           b->device->mark();
+}
+
 static void make_buffers(bench *b) {
     const bench_memory *memory = b->device->memory;
-    const size_t rows = (size_t)b->problem.rows;
-    size_t bytes = 0;
+    const size_t rows = (size_t)b->problem.rows, slots = rows * (size_t)b->problem.k_max;
+    size_t bytes = 0, select_bytes = 0;
     b->properties = (topk_sharded_properties)TOPK_SHARDED_PROPERTIES_INIT;
     bool ok = topk_sharded_query(b->context, &b->problem, &b->properties) == TOPK_OK &&
               topk_workspace_size(b->context, TOPK_OPERATION_KTH, &b->problem, &bytes) == TOPK_OK &&
-              bench_buffer_make(memory, &b->workspace, bytes) &&
+              topk_workspace_size(b->context, TOPK_OPERATION_SELECT, &b->problem, &select_bytes) == TOPK_OK &&
+              bench_buffer_make(memory, &b->workspace, bytes > select_bytes ? bytes : select_bytes) &&
               bench_buffer_make(memory, &b->state, b->properties.state_bytes) &&
               bench_buffer_make(memory, &b->counters, (size_t)b->properties.counters * sizeof(int64_t));
     for (int which = 0; which < 2; ++which) {
         ok = ok && bench_buffer_make(memory, &b->kth[which], rows * topk_type_size(b->problem.type)) &&
-             bench_buffer_make(memory, &b->numbers[which], rows * NUMBERS * sizeof(int64_t));
+             bench_buffer_make(memory, &b->numbers[which], rows * NUMBERS * sizeof(int64_t)) &&
+             bench_buffer_make(memory, &b->values[which], slots * topk_type_size(b->problem.type)) &&
+             bench_buffer_make(memory, &b->indices[which], slots * sizeof(int64_t));
     }
     require(b, ok, "no room for a problem");
 }
@@ -123,39 +149,49 @@ static void write_results(const bench *b) {
             "results");
 }
 
+/* Copies two buffers to the host; whether nothing was written around them. */
+static bool fetch(const bench *b, const bench_buffer buffers[2], void *copies[2]) {
+    bool intact = true;
+    for (int which = 0; which < 2; ++which) {
+        const bench_buffer *from = &buffers[which];
+        copies[which] = malloc(from->bytes + 1);
+        require(b, copies[which] != NULL && b->device->memory->copy(copies[which], from->data, from->bytes),
+                "a copy");
+        intact = intact && bench_buffer_intact(from);
+    }
+    return intact;
+}
+
+static bool are_same(const bench *b, const bench_buffer buffers[2]) {
+    void *copies[2];
+    const bool intact = fetch(b, buffers, copies), same = memcmp(copies[0], copies[1], buffers[0].bytes) == 0;
+    free(copies[0]);
+    free(copies[1]);
+    return intact && same;
+}
+
 /* Whether the rounds have the results of topk_kth, and nothing else was written. */
 static bool is_right(const bench *b) {
     const int64_t rows = b->problem.rows;
-    const size_t kth_bytes = b->kth[0].bytes, number_bytes = b->numbers[0].bytes;
-    char *kth[2] = {malloc(kth_bytes), malloc(kth_bytes)};
-    int64_t *numbers[2] = {malloc(number_bytes), malloc(number_bytes)};
-    bool right = bench_buffer_intact(&b->state) && bench_buffer_intact(&b->counters);
-    for (int which = 0; which < 2; ++which) {
-        require(b,
-                kth[which] != NULL && numbers[which] != NULL &&
-                    b->device->memory->copy(kth[which], b->kth[which].data, kth_bytes) &&
-                    b->device->memory->copy(numbers[which], b->numbers[which].data, number_bytes),
-                "a copy");
-        right = right && bench_buffer_intact(&b->kth[which]) && bench_buffer_intact(&b->numbers[which]);
-    }
-    right = right && memcmp(kth[0], kth[1], kth_bytes) == 0;
+    void *numbers[2];
+    bool right = bench_buffer_intact(&b->state) && bench_buffer_intact(&b->counters) && are_same(b, b->kth);
+    right = fetch(b, b->numbers, numbers) && right;
     for (int64_t r = 0; right && r < rows; ++r) {
-        const int64_t better = numbers[1][r], equal = numbers[1][rows + r];
+        const int64_t *rounds = numbers[0], *kth = numbers[1], better = kth[r], equal = kth[rows + r];
         const int64_t wanted[NUMBERS] = {better, equal, better, equal, b->problem.k_max, equal};
         for (int n = 0; n < NUMBERS; ++n) {
-            right = right && numbers[0][n * rows + r] == wanted[n];
+            right = right && rounds[n * rows + r] == wanted[n];
         }
     }
-    for (int which = 0; which < 2; ++which) {
-        free(kth[which]);
-        free(numbers[which]);
-    }
+    free(numbers[0]);
+    free(numbers[1]);
     return right;
 }
 
-/* What is timed in each run: a read, all rounds, topk_kth, the rounds in reads, and the steps of the rounds.
- */
-enum { of_read, of_rounds, of_kth, to_read, of_steps, series_count = of_steps + SHARDED_STEPS };
+/* What is timed in each run: a read, all rounds, topk_kth, topk_sharded_select, topk_select, rounds and
+ * topk_sharded_select in reads, and the steps of the rounds. */
+enum { of_read, of_rounds, of_kth, of_own, of_select, to_read, own_to_read, of_steps };
+enum { series_count = of_steps + SHARDED_STEPS };
 
 static double median(double *samples, int count) {
     return bench_quartiles_of(samples, count).median;
@@ -163,19 +199,23 @@ static double median(double *samples, int count) {
 
 static bool time_problem(bench *b, int runs, double medians[series_count]) {
     double(*series)[RUNS_MOST] = calloc(series_count, sizeof *series);
-    const bench_work rounds = {run_rounds, b, false}, kth = {run_kth, b, false};
-    bool right = true;
-    require(b, series != NULL && bench_buffer_poison(&b->kth[1]) && bench_buffer_poison(&b->numbers[1]),
-            "no memory");
+    bool right = series != NULL && bench_buffer_poison(&b->kth[1]) && bench_buffer_poison(&b->numbers[1]);
+    for (int which = 0; which < 2; ++which) {
+        right = right && bench_buffer_poison(&b->values[which]) && bench_buffer_poison(&b->indices[which]);
+    }
+    require(b, right, "no memory");
     for (int run = -1; run < runs; ++run) { /* the first one warms up, and loads kernels outside of a gate */
-        double us[SHARDED_STEPS] = {0}, kth_us[SHARDED_STEPS] = {0}, read = 0, all = 0;
-        const bench_work warm_rounds = {run_rounds, b, true}, warm_kth = {run_kth, b, true};
+        double us[SHARDED_STEPS] = {0}, of_calls[3][SHARDED_STEPS] = {{0}}, read = 0, all = 0;
+        const bool warms = run < 0;
         require(b,
-                b->device->read_us(&read) && b->device->time(run < 0 ? warm_rounds : rounds, us) &&
-                    b->device->time(run < 0 ? warm_kth : kth, kth_us),
+                b->device->read_us(&read) && b->device->time((bench_work){run_rounds, b, warms}, us) &&
+                    b->device->time((bench_work){run_kth, b, warms}, of_calls[0]) &&
+                    b->device->time((bench_work){run_own, b, warms}, of_calls[1]) &&
+                    b->device->time((bench_work){run_select, b, warms}, of_calls[2]),
                 "a run");
         write_results(b);
         right = is_right(b) && right;
+        right = right && (!warms || (are_same(b, b->values) && are_same(b, b->indices)));
         for (int step = 0; run >= 0 && step < SHARDED_STEPS; ++step) {
             all += us[step];
             series[of_steps + step][run] = us[step];
@@ -183,8 +223,11 @@ static bool time_problem(bench *b, int runs, double medians[series_count]) {
         if (run >= 0) {
             series[of_read][run] = read;
             series[of_rounds][run] = all;
-            series[of_kth][run] = kth_us[0];
+            series[of_kth][run] = of_calls[0][0];
+            series[of_own][run] = of_calls[1][0];
+            series[of_select][run] = of_calls[2][0];
             series[to_read][run] = all / read;
+            series[own_to_read][run] = of_calls[1][0] / read;
         }
     }
     for (int s = 0; s < series_count; ++s) {
@@ -195,7 +238,9 @@ static bool time_problem(bench *b, int runs, double medians[series_count]) {
 }
 
 static void print_head(void) {
-    printf("device,type,dist,rows,n,k,state_bytes,read_us,kth_us,rounds_us,to_read,begin_us");
+    printf(
+        "device,type,dist,rows,n,k,state_bytes,read_us,kth_us,select_us,own_us,own_to_read,rounds_us,to_read,"
+        "begin_us");
     for (int round = 0; round < ROUNDS_MOST; ++round) {
         printf(",count%d_us,advance%d_us", round, round);
     }
@@ -205,10 +250,11 @@ static void print_head(void) {
 static void print_line(const bench *b, const struct shape *shape, const double *medians, bool right) {
     const topk_problem *p = &b->problem;
     const int steps = 1 + 2 * b->properties.rounds;
-    printf("%s,%s,%s,%lld,%lld,%lld,%zu,%.1f,%.1f,%.1f,%.3f",
+    printf("%s,%s,%s,%lld,%lld,%lld,%zu,%.1f,%.1f,%.1f,%.1f,%.3f,%.1f,%.3f",
            b->device->backend == TOPK_BACKEND_CPU ? "cpu" : "cuda", topk_type_name(p->type),
            shape->distribution, (long long)p->rows, (long long)p->length_max, (long long)p->k_max,
-           b->state.bytes, medians[of_read], medians[of_kth], medians[of_rounds], medians[to_read]);
+           b->state.bytes, medians[of_read], medians[of_kth], medians[of_select], medians[of_own],
+           medians[own_to_read], medians[of_rounds], medians[to_read]);
     for (int step = 0; step < 1 + 2 * ROUNDS_MOST; ++step) {
         if (step < steps) {
             printf(",%.1f", medians[of_steps + step]);
@@ -239,6 +285,7 @@ static bool run_shape(bench *b, const struct shape *shape, int log2_bytes, int r
     b->problem = (topk_problem)TOPK_PROBLEM_INIT;
     b->problem.type = shape->type;
     b->problem.index_type = TOPK_INDEX_I64;
+    b->problem.order = TOPK_ORDER_BY_POSITION;
     b->problem.rows = point.rows;
     b->problem.length_max = n;
     b->problem.k_max = point.k;
@@ -285,8 +332,9 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
         right = run_shape(&b, &shapes[i], log2_bytes, runs) && right;
     }
-    bench_buffer *const all[] = {&b.elements, &b.state,  &b.counters,   &b.workspace,
-                                 &b.kth[0],   &b.kth[1], &b.numbers[0], &b.numbers[1]};
+    bench_buffer *const all[] = {&b.elements,  &b.state,     &b.counters,   &b.workspace,
+                                 &b.kth[0],    &b.kth[1],    &b.numbers[0], &b.numbers[1],
+                                 &b.values[0], &b.values[1], &b.indices[0], &b.indices[1]};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
         bench_buffer_free(all[i]);
     }

@@ -62,34 +62,32 @@ TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_open(struct sharded
 /* A row's segment, or one of its tiles. */
 template <typename Element> struct shard_tile {
     typedef key_word_t<Element> word;
-    const Element *values;          /* of the segment */
-    int64_t row, element, position; /* of the segment's first element: in the input, in the row */
-    int64_t first;                  /* as in filter_tile: maybe before the segment */
-    int64_t length;                 /* of the segment; 0 if nothing is asked of it */
-    word lowest, lowest_tie;        /* uncut codes from these on are above the k-th; and equal to it */
-    bool none, cuts;                /* no code is above; ties are cut */
-    int64_t ties, end;              /* ties that are results; slots that the row's results fill */
+    const Element *values; /* of the segment */
+    int64_t row;
+    int32_t first;           /* as in filter_tile: maybe before the segment */
+    int32_t length;          /* of the segment; 0 if nothing is asked of it */
+    word lowest, lowest_tie; /* uncut codes from these on are above the k-th; and equal to it */
+    bool none, cuts;         /* no code is above; ties are cut */
 
     static TOPK_MEMBER shard_tile of_row(const struct sharded_args &a, int64_t row) {
         const struct sharded_row state = a.states[row];
         const struct row r = row_at(a.rows, row);
-        const int64_t before = ties_before(a, row), own_k = own_k_of(state, before),
-                      left = r.length - a.selected.segment;
+        const int64_t before = ties_before(a, row), left = r.length - a.selected.segment;
         shard_tile t = {};
         t.row = row;
-        t.position = a.selected.segment;
-        t.element = r.begin + t.position;
-        t.values = (const Element *)a.rows.values + t.element;
-        t.first = -(int64_t)((uintptr_t)t.values % 16 / sizeof(Element));
-        t.length = own_k == 0 ? 0 : clamp_extent(left, SHARDED_SEGMENT);
-        t.end = own_k < a.rows.k_max ? own_k : a.rows.k_max;
-        t.ties = sharded_row_ties(&state, before);
-        t.set_codes(a.rows.map, state);
+        t.values = (const Element *)a.rows.values + (r.begin + a.selected.segment);
+        t.first = -(int32_t)((uintptr_t)t.values % 16 / sizeof(Element));
+        t.length = own_k_of(state, before) == 0 ? 0 : (int32_t)clamp_extent(left, SHARDED_SEGMENT);
+        t.set_codes(a.rows.map, state, sharded_row_ties(&state, before));
         return t;
+    }
+    /* Of the element at offset 0: in the input. */
+    TOPK_MEMBER int64_t element(const struct sharded_args &a) const {
+        return values - (const Element *)a.rows.values + first;
     }
 
   private:
-    TOPK_MEMBER void set_codes(const struct code_map &map, const struct sharded_row &state) {
+    TOPK_MEMBER void set_codes(const struct code_map &map, const struct sharded_row &state, int64_t ties) {
         const word low = (word)state.low, last = uncut_class_last<Element>(low, map);
         if (!state.open)
             return; /* all elements that count */
@@ -103,6 +101,17 @@ template <typename Element> struct shard_tile {
         }
     }
 };
+
+/* How many of a row's ties are results, and of its slots. */
+struct shard_slots {
+    int64_t ties, end;
+};
+
+TOPK_DEVICE struct shard_slots slots_of(const struct sharded_args &a, int64_t row) {
+    const struct sharded_row state = a.states[row];
+    const int64_t before = ties_before(a, row), own_k = own_k_of(state, before);
+    return shard_slots{sharded_row_ties(&state, before), own_k < a.rows.k_max ? own_k : a.rows.k_max};
+}
 
 /* All tiles of a launch: as many of each row, with words of its own. */
 struct shard_sequence {
@@ -161,7 +170,6 @@ template <typename Element> struct shard_tiles {
     static_assert(SHARDED_SEGMENT % (16 / sizeof(Element)) == 0, "all segments of a row begin alike");
     const struct sharded_args &a;
     shard_sequence sequence;
-    matcher<Element, true> predicate;
     shard_tile<Element> first_row;
 
     TOPK_MEMBER bool lists(void) const {
@@ -171,7 +179,7 @@ template <typename Element> struct shard_tiles {
         shard_tile<Element> t = first_row;
         if (a.selected.count > 1)
             t = shard_tile<Element>::of_row(a, a.selected.first + tile / a.selected.tiles);
-        t.first += (int64_t)sequence.in_row(tile) * SIZE;
+        t.first += (int32_t)(sequence.in_row(tile) * SIZE);
         return t;
     }
     /* As in survivor_tiles. */
@@ -179,15 +187,15 @@ template <typename Element> struct shard_tiles {
         return simt_warp() * SIMT_WARP * ITEMS + simt_lane() * shape::PER;
     }
     TOPK_MEMBER bool is_full(const shard_tile<Element> &t) const {
-        return t.first >= 0 && t.first + SIZE <= t.length;
+        return t.first >= 0 && t.first + (int32_t)SIZE <= t.length;
     }
     TOPK_MEMBER void load(uint32_t tile, raw &to) const {
         const shard_tile<Element> t = at(tile);
-        const int64_t first = t.first + offset();
+        const int32_t first = t.first + (int32_t)offset();
         const bool full = is_full(t);
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            const int64_t from = first + g * SIMT_WARP * shape::PER;
+            const int32_t from = first + (int32_t)(g * SIMT_WARP * shape::PER);
             to.raw[g] = full ? simt_load16_read_only(t.values + from) : load_within(t.values, from, t.length);
         }
     }
@@ -196,11 +204,11 @@ template <typename Element> struct shard_tiles {
         struct paired_bits bits = {t.none ? 0 : from_code(from, t.lowest), 0};
         if (t.cuts)
             bits.second = from_code(from, t.lowest_tie) & ~bits.first;
-        if (!is_full(t) || a.predicate.is_given) {
-            const uint32_t wanted = wanted_elements(t, from);
-            bits.first &= wanted;
-            bits.second &= wanted;
-        }
+        uint32_t wanted = is_full(t) ? low_bits(ITEMS) : inside(t);
+        if (a.predicate.is_given)
+            wanted = matching(t, from, wanted);
+        bits.first &= wanted;
+        bits.second &= wanted;
         bits.first = gather_bits<shape::PER, shape::GROUPS>(bits.first);
         if (t.cuts)
             bits.second = gather_bits<shape::PER, shape::GROUPS>(bits.second);
@@ -209,17 +217,18 @@ template <typename Element> struct shard_tiles {
     TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> list, uint64_t base, uint32_t count) const {
         const shard_tile<Element> t = at(tile);
         const struct sharded_written begun = a.selected.written[t.row];
+        const struct shard_slots slots = slots_of(a, t.row);
         const uint32_t above = count & FIRST_KIND, equal = count >> SECOND_KIND_SHIFT;
         const int64_t above_before = (int64_t)(base & (((uint64_t)1 << SHARDED_TIES_SHIFT) - 1)),
                       equal_before = (int64_t)(base >> SHARDED_TIES_SHIFT),
-                      ties_left = greater(t.ties - begun.ties, 0),
+                      ties_left = greater(slots.ties - begun.ties, 0),
                       ties_taken = lesser(equal_before, ties_left);
         const uint32_t ties = (uint32_t)lesser(equal, ties_left - ties_taken);
         const int64_t slot = begun.results + above_before + ties_taken;
         if (ties == 0)
-            write_run(t, list, slot, (uint32_t)lesser(above, greater(t.end - slot, 0)));
+            write_run(t, list, slot, (uint32_t)lesser(above, greater(slots.end - slot, 0)));
         else
-            write_merged(t, list, slot, above, ties);
+            write_merged(t, list, slot, slots.end, above, ties);
         if (simt_thread() == 0 && sequence.in_row(tile) + 1 == a.selected.tiles)
             a.selected.written[a.rows.rows + t.row] =
                 sharded_written{slot + above + ties, begun.ties + equal_before + equal};
@@ -242,29 +251,33 @@ template <typename Element> struct shard_tiles {
         }
         return bits;
     }
-    /* The bits of elements that are in the segment and meet the predicate. */
-    TOPK_MEMBER uint32_t wanted_elements(const shard_tile<Element> &t, const raw &from) const {
+    /* The bits of elements that are in the segment. */
+    TOPK_MEMBER uint32_t inside(const shard_tile<Element> &t) const {
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            const int64_t first = t.first + offset() + g * SIMT_WARP * shape::PER;
-            uint32_t wanted = bits_below<shape::PER>(t.length - first) & ~bits_below<shape::PER>(-first);
-            if (a.predicate.is_given)
-                wanted &= matches(t.element + first, wanted, from, g);
+            const int32_t first = t.first + (int32_t)(offset() + g * SIMT_WARP * shape::PER);
+            const uint32_t wanted =
+                bits_below<shape::PER>(t.length - first) & ~bits_below<shape::PER>(-first);
             bits |= wanted << g * shape::PER;
         }
         return bits;
     }
-    /* Which of the `wanted` elements of a group match; its first is element `first` of the input. */
-    TOPK_MEMBER uint32_t matches(int64_t first, uint32_t wanted, const raw &from, uint32_t g) const {
+    /* Those of the `wanted` elements that meet the predicate. */
+    TOPK_MEMBER uint32_t matching(const shard_tile<Element> &t, const raw &from, uint32_t wanted) const {
+        const matcher<Element, true> predicate = matcher<Element, true>::of(a.predicate);
         uint32_t bits = 0;
+        if (predicate.mask == nullptr) {
 #pragma unroll
-        for (uint32_t i = 0; i < shape::PER; i++) {
-            const bool holds = (wanted >> i & 1) == 0 ? false
-                               : predicate.mask == nullptr
-                                   ? !predicate.none && predicate.in_arc(from.bits(g, i))
-                                   : predicate.is_masked_in(first + i);
-            bits |= (uint32_t)holds << i;
+            for (uint32_t item = 0; item < ITEMS; item++)
+                bits |= (uint32_t)predicate.in_arc(from.bits(item / shape::PER, item % shape::PER)) << item;
+            return predicate.none ? 0 : bits & wanted;
+        }
+        const int64_t element = t.element(a) + offset();
+#pragma unroll 1
+        for (uint32_t left = wanted; left != 0; left &= left - 1) {
+            const uint32_t item = simt_ffs(left) - 1, g = item / shape::PER, i = item % shape::PER;
+            bits |= (uint32_t)predicate.is_masked_in(element + g * SIMT_WARP * shape::PER + i) << item;
         }
         return bits;
     }
@@ -272,8 +285,8 @@ template <typename Element> struct shard_tiles {
     TOPK_MEMBER void write_run(const shard_tile<Element> &t, simt_shared<uint16_t> list, int64_t slot,
                                uint32_t count) const {
         const struct row_args &r = a.rows;
-        const int64_t to = t.row * r.k_max + slot, element = t.element + t.first,
-                      index = t.position + t.first + r.index_base;
+        const int64_t to = t.row * r.k_max + slot, element = t.element(a),
+                      index = a.selected.segment + t.first + r.index_base;
         if (r.out_values != nullptr)
             write_values<WORKERS>((Element *)r.out_values + to, list, t.values + t.first, count);
         if (r.out_indices == nullptr)
@@ -291,17 +304,17 @@ template <typename Element> struct shard_tiles {
     }
     /* Writes `above` hits and the first `ties` of those that lie behind them in the list, by position. */
     TOPK_MEMBER void write_merged(const shard_tile<Element> &t, simt_shared<uint16_t> list, int64_t slot,
-                                  uint32_t above, uint32_t ties) const {
+                                  int64_t end, uint32_t above, uint32_t ties) const {
+        const int64_t position = a.selected.segment + t.first, begin = t.element(a) - position;
         const simt_shared<uint16_t> tied = simt_shared_part(list, above, ties);
         for (uint32_t i = simt_thread(); i < above + ties; i += WORKERS) {
             const uint32_t offset = (uint16_t)list[i];
             const uint32_t others =
                 i < above ? offsets_below(tied, ties, offset) : offsets_below(list, above, offset);
             const int64_t to = slot + (i < above ? i : i - above) + others;
-            if (to < t.end)
-                write_output<Element>(a.rows, t.row * a.rows.k_max + to, t.element - t.position,
-                                      simt_load_read_only(t.values + t.first + offset),
-                                      t.position + t.first + offset);
+            if (to < end)
+                write_output<Element>(a.rows, t.row * a.rows.k_max + to, begin,
+                                      simt_load_read_only(t.values + t.first + offset), position + offset);
         }
     }
 };
@@ -314,9 +327,8 @@ TOPK_KERNEL TOPK_BOUNDS(SHARDED_SELECT_THREADS,
     if (!is_begun(a))
         return;
     const shard_sequence sequence = {a, (uint32_t)(a.selected.count * a.selected.tiles)};
-    run_tiles(shard_tiles<Element>{a, sequence, matcher<Element, true>::of(a.predicate),
-                                   shard_tile<Element>::of_row(a, a.selected.first)},
-              sequence, s);
+    run_tiles(shard_tiles<Element>{a, sequence, shard_tile<Element>::of_row(a, a.selected.first)}, sequence,
+              s);
 }
 
 #endif
