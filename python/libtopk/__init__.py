@@ -32,12 +32,13 @@ Python's lock is released while the C library works.
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
 from libtopk._api import (Choice, Kth, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth, mask,
-                          route, select_where, topk, where, workspace_size)
+                          merge, route, select_where, topk, where, workspace_size)
 from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
+from libtopk._shard import Shard, Sharded
 
 __all__ = ["Accumulator", "Choice", "Context", "Kth", "Method", "Options", "Predicate", "PredicateOptions", "Route",
-           "Shape", "TopK", "Where", "argtopk", "argwhere", "choice", "count", "explain", "kth", "library_path", "mask",
-           "route", "select_where", "topk", "where", "workspace_size"]
+           "Shape", "Shard", "Sharded", "TopK", "Where", "argtopk", "argwhere", "choice", "count", "explain", "kth",
+           "library_path", "mask", "merge", "route", "select_where", "topk", "where", "workspace_size"]
 __version__ = "0.1.0"

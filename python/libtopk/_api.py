@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from libtopk import _core
+from libtopk._kinds import name_of
 from libtopk._options import Array
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from libtopk._options import (KthOptions, Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
+    from libtopk._options import (KthOptions, MergeOptions, Options, PredicateOptions, RouteOptions, SelectWhereOptions,
+                                  WhereOptions)
     from libtopk._shape import Shape
 
-SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
+SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE, MERGE = range(1, 9)
 RUN, WORKSPACE, EXPLAIN, CHOICE = range(4)
 _CALLS = {  # the operation of each function, and a bit for each result that it returns
     "topk": (SELECT, 3), "argtopk": (SELECT, 2), "kth": (KTH, 7), "where": (WHERE, 7), "argwhere": (WHERE, 6),
-    "select_where": (SELECT_WHERE, 3), "count": (COUNT, 1), "mask": (MASK, 1), "route": (ROUTE, 3)}
+    "select_where": (SELECT_WHERE, 3), "count": (COUNT, 1), "mask": (MASK, 1), "route": (ROUTE, 3),
+    "merge": (MERGE, 3)}
 _run = _core.run
 _tuple = tuple.__new__  # takes half as long as the call of a NamedTuple's class
 
@@ -206,6 +209,37 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
     routing = {"score": score, "weighing": weighing, "bias": bias, "groups": groups, "groups_kept": groups_kept,
                "factor": factor, **options}
     return Route(*_run(RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, routing, None))
+
+
+def merge(values: Array, indices: Array, k: int | Array, largest: bool = True, sorted: bool = True, *,
+          lists_sorted: bool = False, lengths: Array | None = None, out: tuple[Array, Array] | None = None,
+          workspace: Array | None = None, **options: Unpack[MergeOptions]) -> TopK:
+    """The k best candidates of each row, from lists that parts of the row have left: by device, process or search.
+
+        values, indices = zip(*(libtopk.topk(part, 10, index_base=base) for base, part in parts))
+        best = libtopk.merge(numpy.stack(values), numpy.stack(indices), 10, lists_sorted=True)
+
+    values        an array (lists, ..., candidates): a list of candidates for each row of each part, as numpy.stack or an
+                  all-gather leaves results of topk()
+    indices       int32 or int64 of the same shape, on the same device: the candidates' positions in the whole row, no
+                  two of a row alike. -1 is padding, and counts as no candidate
+    k             how many of each row: a number, or an array of integers, one for each row
+    lists_sorted  True: each list is as topk() writes it, best first, ties by lowest index, padding last. That is
+                  trusted, and saves time
+    lengths       integers (lists, ...): how many candidates of each list count
+    out           (values, indices) of the results' shapes and types
+
+    Returns TopK(values, indices) of shape (..., k). Where each list has the k best of its part they are what topk()
+    gives for the whole rows, bit for bit. Rows with fewer candidates than k end in padding, as topk() has it. A row
+    with an index below -1 has -2 for all its indices. Raises as topk() does, ValueError for indices of another shape,
+    and TypeError for those of another type.
+    """
+    indices = _core.adopt(indices)[0]
+    dtype = name_of(_core.empty(indices, (0,), None).dtype)
+    if dtype not in ("int32", "int64"):
+        raise TypeError(f"indices are of type {dtype}, and can be int32 or int64")
+    given = {"index_dtype": dtype, **options, "indices": indices, "lengths": lengths, "lists_sorted": lists_sorted}
+    return TopK(*_run(RUN, MERGE, values, k, largest, sorted, -1, out, 3, workspace, given, None))
 
 
 def _ask(mode, operation, x, k, largest, sorted, dim, out, options):

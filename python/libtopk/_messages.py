@@ -48,7 +48,7 @@ def in_python(text: str) -> str:
 
 
 _PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
-_KTH, _ROUTE, _INIT, _PUSH = 2, 7, 9, 10  # as the core numbers operations; all from _INIT on are an accumulator's
+_KTH, _ROUTE, _INIT, _PUSH, _SHARD = 2, 7, 9, 10, 16  # as the core numbers operations; from _INIT on an accumulator's
 _OF_ROUTE = {name: words for names, words in (
     ("norm_topk_prob renormalize renormalise normalize normalise norm",
      "weights are always divided by their sum over the chosen experts; for others, use the indices, and take the "
@@ -63,7 +63,7 @@ _OF_ROUTE = {name: words for names, words in (
 
 def _advice(operation, name):
     if name in ("axis", "dim"):
-        return "the rows of a chunk lie along its last dimension" if operation >= _INIT else "use dim"
+        return "the rows of a chunk lie along its last dimension" if _INIT <= operation < _SHARD else "use dim"
     if operation == _ROUTE:
         return _OF_ROUTE.get(name)
     if name in ("descending", "ascending", "reverse"):

@@ -122,6 +122,31 @@ class SelectWhereOptions(Options, Predicate, total=False):
     pass
 
 
+class MergeOptions(_Common, total=False):
+    """Options of merge(): these of Options."""
+
+    magnitude: bool
+    nan: Literal["largest", "last"]
+    ties: Literal["lowest", "any"]
+    order: Literal["best", "any", "position"]
+    k_max: int
+
+
+class ShardOptions(Predicate, total=False):
+    """Options of Shard: these of Options, and Predicate."""
+
+    magnitude: bool
+    nan: Literal["largest", "last"]
+    lengths: Any
+    offsets: Any
+    begins: Any
+    ends: Any
+    length_max: int
+    k_max: int
+    workspace_limit: int
+    context: Context
+
+
 class RouteOptions(_Common, total=False):
     index_dtype: Any
     index_base: int

@@ -16,6 +16,8 @@ static void begin(struct call *call, int operation, bool is_plan) {
     call->input = (topk_input)TOPK_INPUT_INIT;
     call->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
     call->routing = (topk_routing)TOPK_ROUTING_INIT;
+    call->lists = (topk_lists)TOPK_LISTS_INIT;
+    call->counters = call->numbers = NULL;
     call->x.object = call->workspace.object = call->other.object = NULL;
     for (int i = 0; i < OUTPUTS_MAX; ++i) {
         memset(&call->outputs[i], 0, offsetof(struct output, shape));
@@ -153,11 +155,15 @@ static topk_status run_accumulator(struct call *call, const topk_output *output,
 /* Runs the operation without Python's lock. */
 static topk_status run(struct call *call, void *memory, size_t bytes) {
     const topk_output output = outputs_given(call);
+    if (call->operation >= OPERATION_SHARD_BEGIN) {
+        return shards_run(call, memory, bytes);
+    }
     if (call->operation >= OPERATION_INIT) {
         return run_accumulator(call, &output, memory, bytes);
     }
     call->input.predicate = needs_predicate(call->operation) ? &call->predicate : NULL;
     call->input.routing = call->operation == TOPK_OPERATION_ROUTE ? &call->routing : NULL;
+    call->input.lists = call->operation == TOPK_OPERATION_MERGE ? &call->lists : NULL;
     return library.run(call->context->handle, (topk_operation)call->operation, &call->problem, &call->input,
                        &output, memory, bytes, call->stream);
 }
@@ -331,7 +337,8 @@ static PyObject *choose(const struct call *call) {
 
 /* The results where few elements of x answer for all; NotImplemented where the C library must see them. */
 static PyObject *answer_from_few(struct call *call, PyObject *const *arguments) {
-    if (call->operation >= OPERATION_INIT || call->giver != NULL || !inputs_have_shared_elements(call)) {
+    if (call->operation >= TOPK_OPERATION_MERGE || call->giver != NULL ||
+        !inputs_have_shared_elements(call)) {
         return Py_NewRef(Py_NotImplemented);
     }
     return PyObject_CallMethod(kinds_expanded, "answer", "OOOOOOiOOOO", arguments[MODE], arguments[OPERATION],
@@ -352,8 +359,14 @@ static PyObject *answer(struct call *call, PyObject *const *arguments) {
     if (mode == MODE_CHOICE) {
         return choose(call);
     }
+    if (mode == MODE_WORKSPACE && call->operation == OPERATION_SHARD_BEGIN) {
+        return shards_measure(call);
+    }
     if (mode == MODE_WORKSPACE) {
         return measure(call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
+    }
+    if (call->operation >= OPERATION_SHARD_BEGIN && shards_take(call) != 0) {
+        return NULL;
     }
     return companions_take(call) == 0 ? complete(call, arguments[WORKSPACE], arguments[OTHER]) : NULL;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "core.h"
 
 /* A payload or a mask: an element for each of x, laid out alike. */
@@ -10,12 +12,17 @@ static int take_companion(struct call *call, enum given which, const char *name,
     for (int d = 0, lead = 0; is_alike && d < (*array)->dims && !call->is_ragged; ++d) {
         is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);
     }
+    const bool is_of_lists = call->operation == TOPK_OPERATION_MERGE;
+    if (is_of_lists) { /* x as it was given: its rows are the last dimension */
+        is_alike = (*array)->dims == call->x.dims &&
+                   memcmp((*array)->shape, call->x.shape, sizeof *call->x.shape * (size_t)call->x.dims) == 0;
+    }
     if (!is_alike || array_elements(*array) != array_elements(&call->x)) {
-        PyErr_Format(PyExc_ValueError, "%s is not of the shape of x", name);
+        PyErr_Format(PyExc_ValueError, "%s is not of the shape of %s", name, is_of_lists ? "values" : "x");
         return -1;
     }
     struct rows rows;
-    int dim = call->dim;
+    int dim = is_of_lists ? (*array)->dims - 1 : call->dim;
     return rows_of(*array, &dim, true, name, &rows);
 }
 

@@ -14,6 +14,7 @@
  *   companions.c  payloads and masks, which go with the elements of x, and biases
  *   outputs.c     where results go
  *   overlap.c     whether they may go there
+ *   shards.c      rows in shards
  *   call.c        a call, from its arguments to its results
  *
  * Functions that return int return 0, or -1 with a Python exception set. */
@@ -28,7 +29,9 @@
 
 #include "topk_accumulator.h"
 #include "topk_advanced.h"
+#include "topk_merge.h"
 #include "topk_route.h"
+#include "topk_sharded.h"
 
 /* ---- library.c ---- */
 
@@ -40,7 +43,8 @@
     X(plan_create) X(plan_query) X(plan_query_method) X(plan_destroy)                                         \
     X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
     X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(accumulator_export_size)                  \
-    X(accumulator_export) X(accumulator_import)
+    X(accumulator_export) X(accumulator_import)                                                               \
+    X(sharded_query) X(sharded_begin) X(sharded_count) X(sharded_advance) X(sharded_result)
 /* clang-format on */
 
 struct library {
@@ -194,9 +198,9 @@ struct context *context_from(PyObject *object);
 
 /* ---- call.c ---- */
 
-enum { OUTPUTS_MAX = 3 };
+enum { OUTPUTS_MAX = 8 };
 
-/* Operations of accumulators follow those of topk_operation. */
+/* Operations of accumulators, and then of shards, follow those of topk_operation. */
 enum operation {
     OPERATION_INIT = 9,
     OPERATION_PUSH,
@@ -204,7 +208,11 @@ enum operation {
     OPERATION_PEEK,
     OPERATION_FINISH,
     OPERATION_EXPORT,
-    OPERATION_IMPORT
+    OPERATION_IMPORT,
+    OPERATION_SHARD_BEGIN,
+    OPERATION_SHARD_COUNT,
+    OPERATION_SHARD_ADVANCE,
+    OPERATION_SHARD_RESULT
 };
 
 /* Options that are arrays. */
@@ -217,6 +225,9 @@ enum given {
     GIVEN_INDICES,
     GIVEN_MASK,
     GIVEN_BIAS,
+    GIVEN_COUNTERS,
+    GIVEN_SUMS,
+    GIVEN_BEFORE,
     GIVENS
 };
 
@@ -247,7 +258,7 @@ struct call {
     bool is_ragged;  /* extents cut the rows from one array */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
     bool has_k_max, has_length_max;
-    int64_t capacity, base, length;
+    int64_t capacity, base, length, round;
     PyObject *given[GIVENS];  /* borrowed, or NULL */
     PyObject *context_object; /* borrowed, or NULL */
     struct context *context;  /* borrowed */
@@ -260,7 +271,9 @@ struct call {
     topk_input input;
     topk_predicate predicate;
     topk_routing routing;
-    struct array kept[GIVENS]; /* other arrays that the call reads */
+    topk_lists lists;
+    int64_t *counters, *numbers; /* of a shard: its own, and those of others */
+    struct array kept[GIVENS];   /* other arrays that the call reads */
     struct output outputs[OUTPUTS_MAX];
     struct array workspace;
     struct array other; /* the state that is merged */
@@ -304,9 +317,18 @@ int companions_take(struct call *call);
 int outputs_make(struct call *call, PyObject *out, int wanted);
 /* Where the C library writes them. */
 topk_output outputs_given(const struct call *call);
+topk_sharded_output outputs_of_shard(const struct call *call);
 /* The results: one object, or a tuple. Copies to the caller's arrays what could not be written there. */
 PyObject *outputs_take(struct call *call);
 void outputs_drop(struct call *call);
+
+/* ---- shards.c ---- */
+
+/* (bytes of a state, counters, rounds), as Python's integers. */
+PyObject *shards_measure(const struct call *call);
+/* Takes the arrays of counters and of numbers of other shards. */
+int shards_take(struct call *call);
+topk_status shards_run(struct call *call, void *state, size_t bytes);
 
 /* ---- overlap.c ---- */
 

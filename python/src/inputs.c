@@ -95,6 +95,9 @@ static int take_extents(struct call *call, struct array **arrays) {
         }
         *(const void **)((char *)&call->input + extents[i].place) = arrays[i]->data;
         int64_t expected = call->problem.rows + (i == GIVEN_OFFSETS);
+        if (i == GIVEN_LENGTHS && call->operation == TOPK_OPERATION_MERGE) {
+            expected *= call->lists.lists;
+        }
         if (array_elements(arrays[i]) != expected) {
             PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the rows are %lld", extents[i].name,
                          (long long)array_elements(arrays[i]), (long long)call->problem.rows);
@@ -277,6 +280,31 @@ static int take_shared(struct call *call, struct array **arrays) {
     return call->is_plan ? 0 : keep_spans(call, strides, arrays);
 }
 
+/* Lists along the first dimension, and their candidates along the last one. */
+static int take_lists(struct call *call) {
+    const int dims = call->x.dims;
+    int dim = dims - 1;
+    struct rows rows;
+    if (dims < 2) {
+        PyErr_Format(PyExc_ValueError,
+                     "values have %d dimensions, and need one of lists and one of candidates", dims);
+        return -1;
+    }
+    if (rows_of(&call->x, &dim, true, "values", &rows) != 0) {
+        return -1;
+    }
+    call->problem.rows = 1;
+    for (int d = 1; d < dims - 1; ++d) {
+        call->lead_shape[call->lead++] = call->x.shape[d];
+        call->problem.rows *= call->x.shape[d];
+    }
+    call->dim = call->lead; /* of the results */
+    call->lists.lists = call->x.shape[0];
+    call->length = call->problem.row_stride = rows.length;
+    call->input.values = rows.data;
+    return 0;
+}
+
 static int take_strided(struct call *call, struct array **arrays) {
     struct rows rows;
     int dim = call->dim;
@@ -314,6 +342,11 @@ static void match_nothing(struct call *call) {
     call->predicate.high = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 0}};
 }
 
+/* Whether length_max is not of x, but of all chunks of an accumulator. */
+static bool is_of_stream(const struct call *call) {
+    return call->operation >= OPERATION_INIT && call->operation <= OPERATION_IMPORT;
+}
+
 int inputs_take(struct call *call, PyObject *k) {
     struct array *arrays[EXTENTS] = {NULL};
     bool is_ragged = call->given[GIVEN_OFFSETS] != NULL || call->given[GIVEN_BEGINS] != NULL ||
@@ -325,12 +358,14 @@ int inputs_take(struct call *call, PyObject *k) {
         return -1;
     }
     if (take_k(call, k) != 0 || keep_extents(call, arrays) != 0 ||
-        (is_ragged ? take_ragged(call, arrays) : take_strided(call, arrays)) != 0) {
+        (call->operation == TOPK_OPERATION_MERGE ? take_lists(call)
+         : is_ragged                             ? take_ragged(call, arrays)
+                                                 : take_strided(call, arrays)) != 0) {
         return -1;
     }
     if (!call->has_length_max) {
         call->problem.length_max = call->length;
-    } else if (!is_ragged && call->operation < OPERATION_INIT && call->problem.length_max > call->length) {
+    } else if (!is_ragged && !is_of_stream(call) && call->problem.length_max > call->length) {
         call->problem.length_max = call->length;
     }
     if (take_extents(call, arrays) != 0 || find_k_max(call) != 0) {

@@ -15,13 +15,16 @@ enum {
     OF_STATE = 1 << OPERATION_INIT | 1 << OPERATION_MERGE | 1 << OPERATION_PEEK | 1 << OPERATION_FINISH |
                1 << OPERATION_EXPORT | 1 << OPERATION_IMPORT,
     OF_PUSH = 1 << OPERATION_PUSH,
+    OF_MERGE = 1 << TOPK_OPERATION_MERGE,
+    OF_SHARD = 1 << OPERATION_SHARD_BEGIN | 1 << OPERATION_SHARD_COUNT | 1 << OPERATION_SHARD_ADVANCE |
+               1 << OPERATION_SHARD_RESULT,
 
     OF_SELECTIONS = OF_SELECT | OF_SELECT_WHERE,
-    OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH,
-    OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_COUNT | OF_MASK | OF_PUSH,
+    OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH | OF_MERGE | OF_SHARD,
+    OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_COUNT | OF_MASK | OF_PUSH | OF_SHARD,
     OF_ROWS = OF_SELECTIONS | OF_KTH | OF_WHERE | OF_COUNT | OF_MASK,
     OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH,
-    OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH,
+    OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH | OF_MERGE,
 };
 
 struct option {
@@ -247,27 +250,28 @@ static const char *const weighings[] = {"softmax", "sigmoid", NULL};
 
 static const struct option table[] = {
     {"nan", OF_RANKINGS, read_word, PLACE(problem.nan), nans, 0},
-    {"ties", OF_SELECTIONS, read_word, PLACE(problem.ties), ties, 0},
-    {"order", OF_SELECTIONS | OF_STATE | OF_PUSH, read_word, PLACE(problem.order), orders, 0},
+    {"ties", OF_SELECTIONS | OF_MERGE, read_word, PLACE(problem.ties), ties, 0},
+    {"order", OF_SELECTIONS | OF_STATE | OF_PUSH | OF_MERGE, read_word, PLACE(problem.order), orders, 0},
     {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
-    {"index_dtype", OF_POSITIONS, read_index_dtype, PLACE(problem.index_type), index_types, 0},
+    {"index_dtype", OF_POSITIONS | OF_MERGE, read_index_dtype, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
-    {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH, read_told, PLACE(problem.k_max), NULL, PLACE(has_k_max)},
-    {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH, read_told, PLACE(problem.length_max), NULL,
-     PLACE(has_length_max)},
+    {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH | OF_MERGE | OF_SHARD, read_told, PLACE(problem.k_max), NULL,
+     PLACE(has_k_max)},
+    {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH | OF_SHARD, read_told, PLACE(problem.length_max),
+     NULL, PLACE(has_length_max)},
     {"method", OF_ALL, read_text, PLACE(method), NULL, sizeof((struct call *)0)->method},
     {"tuning", OF_ALL, read_text, PLACE(tuning), NULL, sizeof((struct call *)0)->tuning},
-    {"workspace_limit", OF_ALL, read_size, PLACE(problem.workspace_limit), NULL, 0},
+    {"workspace_limit", OF_ALL | OF_SHARD, read_size, PLACE(problem.workspace_limit), NULL, 0},
     {"max_iterations", OF_SELECTIONS, read_integer, PLACE(problem.max_iterations), NULL, 0},
     {"epsilon", OF_SELECTIONS, read_double, PLACE(problem.epsilon), NULL, 0},
     {"epsilon_relative", OF_SELECTIONS, read_double, PLACE(problem.epsilon_relative), NULL, 0},
-    {"context", OF_ALL, read_context, 0, NULL, 0},
+    {"context", OF_ALL | OF_SHARD, read_context, 0, NULL, 0},
 
-    {"lengths", OF_ROWS | OF_PUSH, read_given, 0, NULL, GIVEN_LENGTHS},
-    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH, read_given, 0, NULL, GIVEN_INDICES},
-    {"offsets", OF_ROWS, read_given, 0, NULL, GIVEN_OFFSETS},
-    {"begins", OF_ROWS, read_given, 0, NULL, GIVEN_BEGINS},
-    {"ends", OF_ROWS, read_given, 0, NULL, GIVEN_ENDS},
+    {"lengths", OF_ROWS | OF_PUSH | OF_MERGE | OF_SHARD, read_given, 0, NULL, GIVEN_LENGTHS},
+    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH | OF_MERGE, read_given, 0, NULL, GIVEN_INDICES},
+    {"offsets", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_OFFSETS},
+    {"begins", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_BEGINS},
+    {"ends", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_ENDS},
 
     {"gt", OF_PREDICATES, read_comparison, 0, NULL, TOPK_GT},
     {"ge", OF_PREDICATES, read_comparison, 0, NULL, TOPK_GE},
@@ -288,6 +292,13 @@ static const struct option table[] = {
     {"factor", OF_ROUTE, read_factor, 0, NULL, 0},
 
     {"base", OF_PUSH, read_integer, PLACE(base), NULL, 0},
+
+    {"lists_sorted", OF_MERGE, read_flag, PLACE(lists.sorted), NULL, 0},
+
+    {"round", OF_SHARD, read_integer, PLACE(round), NULL, 0},
+    {"counters", OF_SHARD, read_given, 0, NULL, GIVEN_COUNTERS},
+    {"sums", OF_SHARD, read_given, 0, NULL, GIVEN_SUMS},
+    {"before", OF_SHARD, read_given, 0, NULL, GIVEN_BEFORE},
 };
 
 static int read_option(struct call *call, PyObject *name, PyObject *value) {

@@ -10,7 +10,7 @@ enum { OF_ROWS, OF_ROWS_AND_K, OF_CAPACITY, OF_OFFSETS, OF_BITS };
 struct result_spec {
     const char *name;
     int type, shape;
-    size_t at; /* its array in topk_output */
+    size_t at; /* its array in topk_output, or topk_sharded_output */
 };
 
 #define AT(field) offsetof(topk_output, field)
@@ -30,6 +30,15 @@ static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS, AT(mask)}
 static const struct result_spec routed[] = {{"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
                                             {"weights", TOPK_F32, OF_ROWS_AND_K, AT(weights)},
                                             {0}};
+#define AT_SHARD(field) offsetof(topk_sharded_output, field)
+static const struct result_spec sharded[] = {{"kth", OWN_TYPE, OF_ROWS, AT_SHARD(kth)},
+                                             {"better", TOPK_I64, OF_ROWS, AT_SHARD(better)},
+                                             {"equal", TOPK_I64, OF_ROWS, AT_SHARD(equal)},
+                                             {"own_better", TOPK_I64, OF_ROWS, AT_SHARD(own_better)},
+                                             {"own_equal", TOPK_I64, OF_ROWS, AT_SHARD(own_equal)},
+                                             {"own_k", TOPK_I64, OF_ROWS, AT_SHARD(own_k)},
+                                             {"after", TOPK_I64, OF_ROWS, AT_SHARD(after)},
+                                             {"known", TOPK_I64, OF_ROWS, AT_SHARD(known)}};
 static const struct result_spec nothing[] = {{0}};
 
 static const struct result_spec *results_of(int operation) {
@@ -49,7 +58,12 @@ static const struct result_spec *results_of(int operation) {
     case OPERATION_MERGE:
     case OPERATION_EXPORT:
     case OPERATION_IMPORT:
+    case OPERATION_SHARD_BEGIN:
+    case OPERATION_SHARD_COUNT:
+    case OPERATION_SHARD_ADVANCE:
         return nothing;
+    case OPERATION_SHARD_RESULT:
+        return sharded;
     default:
         return selected;
     }
@@ -301,12 +315,23 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     return 0;
 }
 
+/* Writes the addresses of the outputs to the struct that their `at` counts in. */
+static void place(const struct call *call, void *given) {
+    for (int i = 0; i < call->outputs_count; ++i) {
+        memcpy((char *)given + call->outputs[i].spec->at, &call->outputs[i].data, sizeof(void *));
+    }
+}
+
 topk_output outputs_given(const struct call *call) {
     topk_output given = TOPK_OUTPUT_INIT;
     given.capacity = call->capacity;
-    for (int i = 0; i < call->outputs_count; ++i) {
-        memcpy((char *)&given + call->outputs[i].spec->at, &call->outputs[i].data, sizeof(void *));
-    }
+    place(call, &given);
+    return given;
+}
+
+topk_sharded_output outputs_of_shard(const struct call *call) {
+    topk_sharded_output given = TOPK_SHARDED_OUTPUT_INIT;
+    place(call, &given);
     return given;
 }
 

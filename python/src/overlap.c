@@ -110,6 +110,9 @@ static struct pieces pieces_of_x(const struct call *call) {
         rows = 1;
         length = (uintptr_t)call->problem.elements_max * size;
     }
+    if (call->operation == TOPK_OPERATION_MERGE) {
+        rows *= (uintptr_t)call->lists.lists;
+    }
     stride = stride == 0 || rows == 1 ? length : stride;
     bool is_empty = rows == 0 || length == 0;
     return (struct pieces){{begin, is_empty ? begin : begin + (rows - 1) * stride + length}, length, stride};

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shards know of the whole rows what kth() says of them, and topk() gives each its part of the results."""
+import hypothesis.strategies as some
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import libtopk
+from backend import context, few, kth, topk, where
+from oracle import all_same, meets, same
+from strategies import choices, problems
+from test_arrays import Exporter
+
+fewer_examples = settings(max_examples=settings().max_examples // few(1, 3))
+
+
+def shards_of(parts, k, **options):
+    """Results of shards whose counters are added up, and of each one with the ties before it."""
+    shards = [libtopk.Shard(part, k, context=context, **options) for part in parts]
+    for _ in range(shards[0].rounds):
+        sums = sum(shard.count().copy() for shard in shards)
+        for shard in shards:
+            shard.advance(sums)
+    before, results = None, []
+    for shard in shards:
+        results.append(shard.result(before))
+        before = results[-1].after
+    return results
+
+
+def cut(matrix, count):
+    edges = np.linspace(0, matrix.shape[1], count + 1).astype(int)
+    return [matrix[:, begin:end] for begin, end in zip(edges, edges[1:])], edges
+
+
+@fewer_examples
+@given(problems(), choices, some.integers(1, 5))
+def test_shards_are_what_the_whole_is(problem, choice, count):
+    matrix, k = problem
+    parts, edges = cut(matrix, count)
+    results = shards_of(parts, k, **choice)
+    wanted = kth(matrix, k, **choice)
+    whole = topk(matrix, k, order="position", **choice)
+    taken = [topk(part, result.own_k, k_max=k, order="position", index_base=begin, **choice)
+             for part, result, begin in zip(parts, results, edges)]
+    for result in results:
+        assert all_same(result[:3], wanted)
+    for row in range(len(matrix)):
+        indices = np.concatenate([part.indices[row] for part in taken])
+        values = np.concatenate([part.values[row] for part in taken])
+        best = whole.indices[row][whole.indices[row] >= 0]
+        assert np.array_equal(indices[indices >= 0], best)
+        assert same(values[indices >= 0], whole.values[row][:len(best)])
+
+
+@fewer_examples
+@given(problems(), some.integers(1, 3), some.data())
+def test_predicates_lengths_and_k_of_rows(problem, count, data):
+    matrix, k = problem
+    rows = len(matrix)
+    by_mask, bound = data.draw(some.booleans()), data.draw(some.integers(-2, 2))
+    ks = data.draw(some.lists(some.integers(0, k), min_size=rows, max_size=rows))
+    matches = meets(matrix, "le", bound)
+    parts, _ = cut(matrix, count)
+    masks, _ = cut(matches, count)
+    shards = [libtopk.Shard(part, ks, k_max=k, context=context, **({"mask": mask} if by_mask else {"le": bound}))
+              for part, mask in zip(parts, masks)]
+    for _ in range(shards[0].rounds):
+        sums = sum(shard.count().copy() for shard in shards)
+        for shard in shards:
+            shard.advance(sums.tolist())
+    values, _, offsets = where(matrix, mask=matches)
+    assert all_same(shards[0].result()[:3], kth(values, ks, offsets=offsets, k_max=k))
+    lengths = np.full(rows, matrix.shape[1] // 2, np.int16)
+    (short,) = shards_of([matrix], k, lengths=lengths)
+    assert all_same(short[:3], kth(matrix, k, lengths=lengths))
+
+
+def test_other_shapes():
+    x = np.random.default_rng(3).integers(-9, 9, (2, 30, 3)).astype(np.float32)
+    (found,) = shards_of([x], 4, dim=1)
+    assert all_same(found[:3], kth(x, 4, dim=1)) and found.own_k.tolist() == [[4] * 3] * 2
+    (found,) = shards_of([x.ravel()], 4, offsets=[0, 5, 180])
+    assert all_same(found[:3], kth(x.ravel(), 4, offsets=[0, 5, 180]))
+    (found,) = shards_of([np.broadcast_to(x[0, 0, 0], (2, 40))], 4)
+    assert found.equal.tolist() == [40, 40]
+    (found,) = shards_of([Exporter(x[:, :, 0].copy())], 4)
+    assert all_same(tuple(map(np.asarray, found[:3])), kth(x[:, :, 0].copy(), 4))
+
+
+def test_an_empty_shard_learns_the_result():
+    x = np.arange(20.0).reshape(1, 20)
+    first, second = shards_of([x, x[:, :0]], 3)
+    assert all_same(first[:3], second[:3]) and second.kth.tolist() == [17] and second.own_k.tolist() == [0]
+
+
+def test_turns_and_errors():
+    x = np.arange(10.0)
+    shard = libtopk.Shard(x, 3, context=context)
+    with pytest.raises(RuntimeError, match="after count"):
+        shard.advance()
+    shard.count()
+    with pytest.raises(RuntimeError, match="once in each round"):
+        shard.count()
+    with pytest.raises(RuntimeError, match="0 of 6 rounds"):
+        shard.result()
+    with pytest.raises(ValueError, match="sums are not 2048"):
+        shard.advance([1, 2])
+    with pytest.raises(TypeError, match="k_max is needed"):
+        libtopk.Shard(x, [3], context=context)
+    with pytest.raises(ValueError, match="negative"):
+        libtopk.Shard(x, -3, context=context)
+    with pytest.raises(TypeError, match="no option 'ties'"):
+        libtopk.Shard(x, 3, ties="any", context=context)
+    for _ in range(5):
+        shard.advance()
+        shard.count()
+    shard.advance()
+    assert shard.result().kth == 7
+    with pytest.raises(ValueError, match="before are not 1"):
+        shard.result([0, 0])
