@@ -22,7 +22,8 @@ endfunction()
 # Over torch, where Python can import one; pytest ends with 5 where it finds no test to run.
 topk_python_test(torch topk with_torch)
 topk_python_test(packages topk with_packages) # likewise over pyarrow, polars, pandas, JAX and their like
-set_tests_properties(python.torch python.packages PROPERTIES SKIP_RETURN_CODE 5)
+topk_python_test(dask topk with_dask)
+set_tests_properties(python.torch python.packages python.dask PROPERTIES SKIP_RETURN_CODE 5)
 
 file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/python python/test_*.py)
 foreach(file IN LISTS files)

@@ -277,7 +277,7 @@ class Accumulator:
         """The accumulator that to_bytes() wrote, which goes on as that one.
 
         like       an array of the type, kind and device of the chunks to come, of any shape
-        chunk_max  as the class has it; None: what it was. The state takes memory for it
+        chunk_max  as the class has it; None: what it was. The state takes memory for it: give one to bytes of strangers
         context    as topk() has it
 
         The bytes may come from anywhere: all that they say is checked, and nothing in them is run. Raises ValueError,

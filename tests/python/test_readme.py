@@ -20,8 +20,9 @@ def test_runs(page, program):
         names["torch"] = torch = pytest.importorskip("torch", minversion="2.6")
         if not torch.cuda.is_available():
             program = program.replace(', device="cuda"', "")
-    if "onnxscript" in program:
-        pytest.importorskip("onnxscript")
+    for module in ("onnxscript", "dask"):
+        if module in program:
+            pytest.importorskip(module)
     exec(compile(program, page, "exec"), names)
 
 

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libtopk for dask: the k best elements of arrays in chunks, on as many workers as there are, and of columns.
+
+    from libtopk.dask import argtopk, kth, nlargest, nsmallest, topk
+
+    values, indices = topk(x, 10)              # lazy, of a dask array; both come from one pass over its chunks
+    values, indices = dask.compute(values, indices)
+
+topk(), argtopk() and kth() say of a dask array what libtopk's functions of these names say of the whole array, to the
+bit: whatever its chunks, split_every, the scheduler and the number of workers are, and if a worker is lost on the way.
+NaN, ties and zeros rank as CONTRACT.md says, and positions count from the start of the axis.
+
+Each chunk becomes the state of an Accumulator in bytes: 20 k bytes or so for each row. States are merged in a tree,
+`split_every` at a time, until one is left. So a worker holds the chunks that it works on and some states. An axis that
+is one chunk needs no states.
+
+Chunks are of numpy or CuPy; results are of the same kind. States of CuPy's are merged on the CPU. Masked arrays raise
+TypeError: where the array is made if dask knows, or else when it is computed. Lengths of chunks may be unknown (nan):
+each task counts its own. A task works with one thread, since dask runs one for each core.
+
+nlargest() and nsmallest() are for dask dataframes and series.
+
+This module alone imports dask, which is no dependency of libtopk. It is tested with dask 2026.8 and pandas 3.1.
+"""
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+import threading
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.array.utils import meta_from_array
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+import libtopk
+from libtopk._accumulator import Accumulator, _integer, _on_host
+from libtopk._api import Kth, TopK
+from libtopk._kinds import name_of
+
+__all__ = ["argtopk", "kth", "nlargest", "nsmallest", "topk"]
+
+# An accumulator takes an element for this position: the number of its chunk, then its position there.
+_LOCAL_BITS = 40
+_CHUNKS_MAX = 1 << 62 - _LOCAL_BITS
+_SPLIT_EVERY = 16
+_own = threading.local()
+
+
+def topk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int | None = None,
+         **options: Any) -> TopK:
+    """The k largest or smallest elements along a dimension of a dask array, and their positions: libtopk.topk.
+
+    x            a dask array of any type of libtopk, chunked along any dimensions
+    k            how many; may exceed the length
+    largest      False: the smallest
+    dim          rows lie along it
+    split_every  how many states are merged at a time, 2 or more; None: 16
+    options      magnitude, nan, order, index_dtype, index_base, method, tuning: as libtopk.Accumulator has them
+
+    Returns TopK(values, indices): dask arrays of the shape of x with k in place of the length along `dim`, in one chunk
+    there. Rows with fewer elements end in padding, as libtopk.topk has it. Compute both at once, by dask.compute(): they
+    share all work.
+
+    Raises as libtopk.topk() does, for what the array shows before it is computed; else the computation raises. ValueError
+    for more than 2^22 chunks along `dim`.
+    """
+    x, dim, k = _checked(x, dim, k, options)
+    order = {"order": options["order"]} if options.get("order") not in (None, "any") else {}
+    base, index_dtype = options.get("index_base") or 0, np.dtype(name_of(options.get("index_dtype") or "int64"))
+    _check_positions(x.shape[dim], base, index_dtype)
+    choice = {name: options[name] for name in ("magnitude", "nan", "method", "tuning") if options.get(name) is not None}
+    settings = {"k": k, "largest": largest, "dim": dim, "choice": {**choice, **order}}
+    tree = _Tree(x, dim, split_every, ("topk", k, bool(largest), settings, base, index_dtype))
+    dtype = x.dtype.newbyteorder("=")
+    results = tree.build(
+        partial(_state_of, **settings), partial(_merged, dtype=dtype),
+        partial(_best_of, dtype=dtype, dim=dim, base=base, index_dtype=index_dtype, kind=_kind_of(x)),
+        partial(_topk_of_one, **settings, base=base, index_dtype=index_dtype))
+    chunks = (*x.chunks[:dim], (k,), *x.chunks[dim + 1:])
+    return TopK(tree.output(results, 0, chunks, dtype), tree.output(results, 1, chunks, index_dtype))
+
+
+def argtopk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int | None = None,
+            **options: Any) -> Any:
+    """The positions of what topk() returns, alone."""
+    return topk(x, k, largest, dim, split_every=split_every, **options).indices
+
+
+def kth(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int | None = None, **options: Any) -> Kth:
+    """The k-th largest or smallest element along a dimension of a dask array, k from 1 on, and its rank: libtopk.kth.
+
+    Parameters are those of topk(), but options are magnitude and nan alone. Returns Kth(kth, better, equal) of dask
+    arrays of the shape of x without `dim`.
+
+    Memory grows with k, as in topk(): the median of a long axis is better taken by libtopk.kth of the whole.
+    """
+    unknown = set(options) - {"magnitude", "nan"}
+    if unknown:
+        raise TypeError(f"kth() has no option {min(unknown)!r} here: magnitude and nan alone")
+    x, dim, k = _checked(x, dim, k, options)
+    choice = {name: options[name] for name in options if options[name] is not None}
+    settings = {"k": k, "largest": largest, "dim": dim, "choice": choice}
+    tree = _Tree(x, dim, split_every, ("kth", k, bool(largest), settings))
+    dtype = x.dtype.newbyteorder("=")
+    results = tree.build(
+        partial(_counted_state_of, **settings),
+        partial(_merged_and_counted, dtype=dtype, k=k, magnitude=bool(choice.get("magnitude"))),
+        partial(_kth_of, dtype=dtype, k=k, largest=largest, choice=choice, kind=_kind_of(x)),
+        partial(_kth_of_one, **settings))
+    chunks = x.chunks[:dim] + x.chunks[dim + 1:]
+    dtypes = dtype, np.dtype(np.int64), np.dtype(np.int64)
+    return Kth(*(tree.output(results, which, chunks, dtype) for which, dtype in enumerate(dtypes)))
+
+
+def _checked(x, dim, k, options):
+    """(x, dim, k) once all is known to be right that can be known before there are elements."""
+    if not isinstance(x, da.Array):
+        raise TypeError(f"x is no dask array, but {type(x).__name__}, which libtopk's own functions may take")
+    if "context" in options:
+        raise TypeError("context is no option here: each worker has contexts of its own")
+    x = x.reshape(1) if x.ndim == 0 else x
+    k, dim = _integer("k", k), _integer("dim", dim)
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"dim is {dim}, outside [{-x.ndim}, {x.ndim - 1}]")
+    dim %= x.ndim
+    if x.numblocks[dim] > _CHUNKS_MAX:
+        raise ValueError(f"x has {x.numblocks[dim]} chunks along dim {dim}, and can have {_CHUNKS_MAX}: rechunk it")
+    meta = np.empty((0,) * x.ndim, x.dtype) if _kind_of(x) == "cupy" else x._meta
+    Accumulator(k, **options).push(meta.reshape((0,) * x.ndim))
+    return x, dim, k
+
+
+def _check_positions(length, base, index_dtype):
+    most = np.iinfo(index_dtype).max
+    if not math.isnan(length) and length + base > most:
+        raise OverflowError(f'index_dtype="{index_dtype}" cannot hold the positions of rows of {length} elements from '
+                            f"{base} on")
+
+
+def _kind_of(x):
+    return type(x._meta).__module__.partition(".")[0]
+
+
+class _Tree:
+    """The graph of a reduction along one dimension of an array."""
+
+    def __init__(self, x, dim, split_every, question):
+        self.x, self.dim = x, dim
+        self.split_every = _SPLIT_EVERY if split_every is None else _integer("split_every", split_every)
+        if self.split_every < 2:
+            raise ValueError(f"split_every is {self.split_every}, and must be 2 or more")
+        self.token = tokenize(x.name, dim, self.split_every, question)
+        self.name = f"libtopk-{question[0]}-{self.token}"
+
+    def build(self, leaf, merge, finish, at_once):
+        """A graph that has, for each row of chunks, a tuple of results. leaf(chunk, number) makes a state,
+        merge(states) one of several, finish(states) the results; at_once(chunk) does all where there is one chunk."""
+        layer = {}
+        for place in np.ndindex(*self.x.numblocks[:self.dim], *self.x.numblocks[self.dim + 1:]):
+            before, after = place[:self.dim], place[self.dim:]
+            chunks = [(self.x.name, *before, number, *after) for number in range(self.x.numblocks[self.dim])]
+            if len(chunks) == 1:
+                layer[self.name, *place] = (at_once, chunks[0])
+                continue
+            states = []
+            for number, chunk in enumerate(chunks):
+                states.append((f"{self.name}-state", *place, number))
+                layer[states[-1]] = (leaf, chunk, number)
+            level = 0
+            while len(states) > self.split_every:
+                groups = [states[first:first + self.split_every] for first in range(0, len(states), self.split_every)]
+                states = [(f"{self.name}-merge-{level}", *place, number) for number in range(len(groups))]
+                layer.update((state, (merge, group)) for state, group in zip(states, groups))
+                level += 1
+            layer[self.name, *place] = (finish, states)
+        return HighLevelGraph.from_collections(self.name, layer, [self.x])
+
+    def output(self, graph, which, chunks, dtype):
+        """The dask array of one of the results."""
+        name = f"{self.name}-{which}"
+        layer = {}
+        for place in np.ndindex(*self.x.numblocks[:self.dim], *self.x.numblocks[self.dim + 1:]):
+            one = (0,) if len(chunks) == self.x.ndim else ()
+            layer[name, *place[:self.dim], *one, *place[self.dim:]] = (operator.itemgetter(which), (self.name, *place))
+        graph = HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {self.name}})
+        return da.Array(graph, name, chunks, meta=meta_from_array(self.x._meta, len(chunks), dtype=dtype))
+
+
+def _options_for(block):
+    """One thread's own context, for arrays of the host."""
+    if _on_host(block) is not block:
+        return {}
+    if not hasattr(_own, "context"):
+        _own.context = libtopk.Context("cpu", threads=1)
+    return {"context": _own.context}
+
+
+def _as_kind(kind, *arrays):
+    """Arrays of numpy as what the chunks are."""
+    if kind != "cupy":
+        return arrays
+    return tuple(map(importlib.import_module("cupy").asarray, arrays))
+
+
+def _state_of(block, number, *, k, largest, dim, choice):
+    """What is known of one chunk: the bytes of an accumulator, and the lengths of the chunks that it has seen."""
+    rows = np.moveaxis(block, dim, -1)
+    stream = Accumulator(k, largest, **choice, **_options_for(block))
+    stream.push(rows, number << _LOCAL_BITS)
+    return stream.to_bytes(), (rows.shape[-1],)
+
+
+def _read(state, dtype):
+    like = np.empty(0, dtype)
+    return Accumulator.from_bytes(state[0], like, chunk_max=1, **_options_for(like))
+
+
+def _merge(states, dtype):
+    """(an accumulator, the lengths of its chunks). States come in the order of their chunks."""
+    whole = _read(states[0], dtype)
+    for state in states[1:]:
+        whole.merge(_read(state, dtype))
+    return whole, sum((state[1] for state in states), ())
+
+
+def _merged(states, *, dtype):
+    whole, lengths = _merge(states, dtype)
+    return whole.to_bytes(), lengths
+
+
+def _best_of(states, *, dtype, dim, base, index_dtype, kind):
+    whole, lengths = _merge(states, dtype)
+    begins = np.cumsum((0, *lengths))
+    _check_positions(int(begins[-1]), base, index_dtype)
+    values, places = whole.finish()
+    indices = np.where(places < 0, -1, begins[places >> _LOCAL_BITS] + (places & (1 << _LOCAL_BITS) - 1) + base)
+    return _as_kind(kind, np.moveaxis(values, -1, dim), np.moveaxis(indices.astype(index_dtype), -1, dim))
+
+
+def _topk_of_one(block, *, k, largest, dim, choice, base, index_dtype):
+    return tuple(libtopk.topk(block, k, largest, dim=dim, index_base=base, index_dtype=index_dtype, **choice,
+                              **_options_for(block)))
+
+
+def _tie(a, b, magnitude):
+    """Which elements rank alike."""
+    a, b = (np.abs(a), np.abs(b)) if magnitude else (a, b)
+    return (a == b) | (a != a) & (b != b)
+
+
+def _counted_state_of(block, number, *, k, largest, dim, choice):
+    """A state, and how many elements of each row tie with the k-th one: 0 where there are fewer than k."""
+    equal = libtopk.kth(block, k, largest, dim, **choice, **_options_for(block)).equal
+    return *_state_of(block, number, k=k, largest=largest, dim=dim, choice=choice), np.asarray(_on_host(equal))
+
+
+def _merged_and_counted(states, *, dtype, k, magnitude):
+    """Elements that tie with the k-th of all: those of a state are all among its own k best, unless its k-th is one."""
+    whole, lengths = _merge(states, dtype)
+    equal = np.zeros_like(states[0][2])
+    if 0 < k <= sum(lengths):
+        threshold = whole.peek().values[..., k - 1:]
+        for state in states:
+            seen = min(k, sum(state[1]))
+            best = _read(state, dtype).peek().values[..., :seen]
+            ties = _tie(best, threshold, magnitude)
+            is_last = ties[..., -1] if seen == k else np.zeros(equal.shape, bool)
+            equal += np.where(is_last, state[2], ties.sum(-1))
+    return whole.to_bytes(), lengths, equal
+
+
+def _kth_of(states, *, dtype, k, largest, choice, kind):
+    state = _merged_and_counted(states, dtype=dtype, k=k, magnitude=bool(choice.get("magnitude")))
+    best = _read(state, dtype).finish().values[..., :min(k, sum(state[1]))]
+    common, better, _ = libtopk.kth(best, k, largest, **choice, **_options_for(best))
+    return _as_kind(kind, common, better, state[2])
+
+
+def _kth_of_one(block, *, k, largest, dim, choice):
+    return tuple(libtopk.kth(block, k, largest, dim, **choice, **_options_for(block)))
+
+
+def nlargest(frame: Any, n: int, columns: Any = None, keep: str = "first", *, split_every: int | None = None) -> Any:
+    """The n rows of a dask dataframe with the largest numbers in a column, or the n largest elements of a series.
+
+    columns      the label of a column, or a list of them, which later ones order where earlier ones tie; None for a
+                 series
+    keep         of the elements that tie with the last one: "first", "last", or "all" of them, more than n
+    split_every  how many parts are put together at a time; None: as dask has it
+
+    Returns what pandas' nlargest(n, columns, keep=keep) returns of the whole, as one partition: the same rows in the same
+    order, whatever the partitions are. Of each partition at most n + 1 rows go on, and with "all" or several columns
+    those that tie with the last of them in the first column.
+
+    Columns hold numbers, bools or times, with nulls or not. Raises as pandas does, before anything is computed.
+    """
+    return _of_frame(frame, n, columns, keep, split_every, "nlargest")
+
+
+def nsmallest(frame: Any, n: int, columns: Any = None, keep: str = "first", *, split_every: int | None = None) -> Any:
+    """As nlargest(), of the smallest."""
+    return _of_frame(frame, n, columns, keep, split_every, "nsmallest")
+
+
+def _of_frame(frame, n, columns, keep, split_every, method):
+    import dask.dataframe as dd
+    if not isinstance(frame, (dd.DataFrame, dd.Series)):
+        raise TypeError(f"frame is no dask dataframe or series, but {type(frame).__name__}")
+    n = _integer("n", n)
+    is_series = isinstance(frame, dd.Series)
+    if is_series == (columns is not None):
+        raise TypeError("columns is for a dataframe, which needs it, and not for a series")
+    ask = partial(_asked, method=method, n=n, columns=columns, keep=keep)
+    meta = ask(frame._meta_nonempty).iloc[:0]
+    if is_series:  # dask reduces frames alone to more than a number
+        frame, ask = frame.to_frame("values"), partial(ask, name=frame.name)
+    labels = ["values"] if is_series else columns if isinstance(columns, list) else [columns]
+    narrow = partial(_narrowed, count=max(n, 0) + 1, column=labels[0], largest=method == "nlargest",
+                     keep=keep if len(labels) == 1 else "all")
+    return frame.reduction(narrow, combine=narrow, aggregate=ask, meta=meta, split_every=split_every)
+
+
+def _asked(rows, *, method, n, columns, keep, **of_series):
+    """What pandas says of all rows that are left."""
+    if of_series:
+        rows = rows["values"].rename(of_series["name"])
+    return getattr(rows, method)(n, keep=keep, **({} if columns is None else {"columns": columns}))
+
+
+def _narrowed(frame, *, count, column, largest, keep):
+    """Of a dataframe's rows, in their order, those that can be among the count - 1 best of more rows: one more than
+    asked for, since pandas orders ties in another way where it is asked for all rows."""
+    series = frame[column]
+    is_null = series.isna().to_numpy()
+    present, nulls = np.flatnonzero(~is_null), np.flatnonzero(is_null)
+    if len(present) >= count:
+        keys = _keys_of(series[~is_null])
+        present, nulls = present[_best_places(keys, count, largest, keep)], nulls[:0]
+    elif keep != "all":  # nulls fill up, the first ones first
+        nulls = nulls[:count]
+    return frame.iloc[np.sort(np.concatenate((present, nulls)))]
+
+
+def _keys_of(series):
+    """Numbers that rank as the elements of a column without nulls."""
+    dtype = getattr(series.dtype, "numpy_dtype", series.dtype)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return series.to_numpy(dtype)
+    if isinstance(dtype, np.dtype) and dtype.kind == "b":
+        return series.to_numpy(dtype).view(np.uint8)
+    return series.astype("int64").to_numpy()  # times
+
+
+def _best_places(keys, count, largest, keep):
+    options = {"nan": "last", **_options_for(keys)}
+    if keep == "all":
+        last = libtopk.kth(keys, count, largest, **options).kth
+        return np.flatnonzero((keys >= last if largest else keys <= last))
+    if keep == "last":
+        return len(keys) - 1 - libtopk.argtopk(keys[::-1], count, largest, **options)
+    return libtopk.argtopk(keys, count, largest, **options)
