@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "options/options.h"
 #include "output/output.h"
+#include "ranks/ranks.h"
 #include "run/run.h"
 
 struct command {
@@ -29,6 +30,9 @@ static const struct command commands[] = {
     {"topk explain", &explain_argp, run_explain},
 };
 
+/* The ranks of the process, or NULL. */
+static const struct ranks *ranks;
+
 static void run_command(int argc, char **argv) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         const struct command *command = &commands[i];
@@ -38,6 +42,9 @@ static void run_command(int argc, char **argv) {
         argv[0] = strcpy(name, command->name);
         struct options options;
         options_parse(command->argp, argc, argv, &options);
+        if (options.mpi != (ranks != NULL))
+            fail_usage("--mpi is written in full, before any --");
+        options.ranks = ranks;
         command->run(&options);
         return;
     }
@@ -138,6 +145,7 @@ int main(int argc, char **argv) {
     signal(SIGBUS, on_bus_error);
     atexit(output_close); /* last of all */
     atexit(npy_file_discard_all);
+    ranks = ranks_begin(argv);
     argp_program_version_hook = print_version;
     argp_err_exit_status = STATUS_USAGE;
     if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, NULL) != 0)

@@ -77,9 +77,11 @@ if(TARGET topk_dist)
   install(FILES ${config}/topk_dist.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 # Where the system looks for libraries by itself, nothing else is to be searched first.
-if(TARGET topk_cli AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-  set_target_properties(topk_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
-endif()
+foreach(tool topk_cli topk_cli_mpi)
+  if(TARGET ${tool} AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+  endif()
+endforeach()
 
 # Documents lie to one another as in the source tree, with what they link to, so that links hold. The records do not
 # come along: they are large, and pages about them are linked instead.

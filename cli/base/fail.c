@@ -4,40 +4,64 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "topk.h"
 
-/* Formats into the stack and writes at once: works also when memory has run out. */
-__attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list arguments) {
-    char line[6000] = "topk: ";
-    const size_t prefix = 6;
-    int length = vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
-    size_t end = prefix + (length < 0 ? 0 : (size_t)length);
-    if (end > sizeof line - 2)
-        end = sizeof line - 2;
+enum { LINE_BYTES = 6000 };
+
+/* A process ends in one way: this is the job's, or NULL. */
+static fail_together *together;
+
+void fail_by(fail_together *end) {
+    together = end;
+}
+
+/* Formats into the stack: works also when memory has run out. Returns the length of the line. */
+__attribute__((format(printf, 2, 0))) static size_t make_line(char line[LINE_BYTES], const char *format,
+                                                              va_list arguments) {
+    static const char prefix[] = "topk: ";
+    const size_t begin = sizeof prefix - 1;
+    memcpy(line, prefix, begin);
+    int length = vsnprintf(line + begin, LINE_BYTES - begin - 1, format, arguments);
+    size_t end = begin + (length < 0 ? 0 : (size_t)length);
+    if (end > LINE_BYTES - 2)
+        end = LINE_BYTES - 2;
     for (size_t i = 0; i < end; i++)
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = '?';
     line[end++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, end);
+    return end;
+}
+
+/* Writes at once. */
+__attribute__((format(printf, 1, 0))) static void complain(const char *format, va_list arguments) {
+    char line[LINE_BYTES];
+    const size_t length = make_line(line, format, arguments);
+    ssize_t written = write(STDERR_FILENO, line, length);
     (void)written; /* nowhere left to say so */
+}
+
+__attribute__((format(printf, 2, 0))) static _Noreturn void end(int status, const char *format,
+                                                                va_list arguments) {
+    char line[LINE_BYTES];
+    if (together != NULL)
+        together(status, line, make_line(line, format, arguments));
+    complain(format, arguments);
+    exit(status);
 }
 
 void fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    complain(format, arguments);
-    va_end(arguments);
-    exit(STATUS_FAILED);
+    end(STATUS_FAILED, format, arguments);
 }
 
 void fail_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    complain(format, arguments);
-    va_end(arguments);
-    exit(STATUS_USAGE);
+    end(STATUS_USAGE, format, arguments);
 }
 
 void note(const char *format, ...) {

@@ -32,7 +32,7 @@ void reader_begin(struct reader *reader, struct session *session, const struct o
                               .chunk = bytes / element > SAMPLE_RUN ? bytes / element : SAMPLE_RUN};
     reader->problem = session_problem(options, type, 1, reader->chunk, 0);
     session_choose_freely(&reader->problem);
-    pieces_begin(&reader->pieces, matrix, reader->chunk, 1);
+    pieces_begin(&reader->pieces, matrix, 0, matrix->layout.cols, reader->chunk, 1);
     if (predicate != NULL) {
         reader->values = allocate((uint64_t)reader->chunk, (size_t)element);
         reader->indices = allocate((uint64_t)reader->chunk, sizeof *reader->indices);

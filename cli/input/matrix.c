@@ -83,6 +83,8 @@ static void map_file(struct matrix *matrix) {
 }
 
 bool matrix_is_unmapped(const struct matrix *matrix) {
+    if (matrix->shards.list != NULL)
+        return !matrix->shards.in_place;
     return matrix->rereadable && matrix->file == NULL && matrix->size > 0;
 }
 
@@ -217,7 +219,7 @@ static void refuse_header(const struct matrix *matrix, const struct options *opt
          matrix->name, rows, cols, topk_type_name(options->dtype), cols);
 }
 
-void matrix_open(struct matrix *matrix, const struct options *options) {
+static void open_one(struct matrix *matrix, const struct options *options) {
     struct parse_error error;
     bool parsed;
     open_file(matrix, options);
@@ -247,14 +249,96 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
         fail_parse(matrix, &error);
 }
 
+/* ---- Shards ---------------------------------------------------------------------------------- */
+
+static _Noreturn void fail_shard(const struct matrix *shard, const struct matrix *first, const char *what) {
+    fail("%s: its %s is not that of %s: shards are parts of one array", shard->name, what, first->name);
+}
+
+/* Ends the tool if a shard cannot go on where the others end. */
+static void check_shard(const struct matrix *shard, const struct matrix *first) {
+    const struct layout *a = &shard->layout, *b = &first->layout;
+    if (!shard->rereadable)
+        fail("%s: shards are regular files", shard->name);
+    if (a->scattered)
+        fail("%s: rows that are not in the order of the file: shards have them in that order", shard->name);
+    if (a->type != b->type)
+        fail("%s: holds %s, but %s holds %s", shard->name, topk_type_name(a->type), first->name,
+             topk_type_name(b->type));
+    if (a->swapped != b->swapped)
+        fail_shard(shard, first, "byte order");
+    if (a->matrix != b->matrix || a->dimensions != b->dimensions || (a->matrix && a->cols != b->cols))
+        fail_shard(shard, first, "number of dimensions or of columns");
+    for (int axis = 1; axis < a->dimensions; axis++)
+        if (a->extents[axis] != b->extents[axis])
+            fail_shard(shard, first, "shape");
+}
+
+/* Puts the elements of a file behind those of the files before it. */
+static void add_shard(struct matrix *matrix, const struct matrix *one) {
+    const size_t size = topk_type_size(one->layout.type);
+    const uint64_t bytes = (uint64_t)one->layout.rows * (uint64_t)one->layout.cols * size;
+    struct layout *layout = &matrix->layout;
+    struct shards *shards = &matrix->shards;
+    const uint64_t begin = shards->count > 0 ? shards->list[shards->count - 1].end : layout->begin;
+    shards->list[shards->count++] = (struct shard){
+        one->name, one->file, one->size, one->descriptor, one->layout.begin, begin, begin + bytes};
+    shards->in_place &= bytes == 0 || (one->file != NULL && one->layout.begin % size == 0);
+    matrix->size = begin + bytes;
+    int64_t *extent = layout->matrix ? &layout->rows : &layout->cols;
+    if (shards->count == 1)
+        return;
+    *extent += layout->matrix ? one->layout.rows : one->layout.cols;
+    if (layout->dimensions > 0)
+        layout->extents[0] += one->layout.extents[0];
+    if (!layout->matrix)
+        layout->stride = layout->cols;
+}
+
+static void open_shards(struct matrix *matrix, const struct options *options) {
+    struct matrix first;
+    struct shard *list = allocate((uint64_t)options->shard_count, sizeof *list);
+    for (int64_t i = 0; i < options->shard_count; i++) {
+        struct options own = *options;
+        struct matrix one;
+        own.name = own.path = options->shards[i].path;
+        own.descriptor = options->shards[i].descriptor;
+        open_one(&one, &own);
+        if (i == 0) {
+            first = one;
+            *matrix = (struct matrix){
+                .name = options->name, .descriptor = -1, .layout = one.layout, .rereadable = true};
+            matrix->shards = (struct shards){.list = list, .in_place = true};
+        }
+        check_shard(&one, &first);
+        add_shard(matrix, &one);
+        release(one.head);
+    }
+}
+
+void matrix_open(struct matrix *matrix, const struct options *options) {
+    if (options->shards != NULL)
+        open_shards(matrix, options);
+    else
+        open_one(matrix, options);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
 void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t bytes) {
     const size_t got = read_fully(matrix->descriptor, to, bytes, matrix->name);
     if (got < bytes)
         check_size(matrix, at + got);
 }
 
+/* Reads bytes of a rereadable matrix, without the mapping. */
+static bool read_again(const struct matrix *matrix, void *to, uint64_t at, size_t bytes) {
+    return matrix->shards.list != NULL ? shards_read(&matrix->shards, to, at, bytes)
+                                       : read_bytes(matrix->descriptor, to, at, bytes);
+}
+
 void matrix_read_at(const struct matrix *matrix, void *to, uint64_t at, size_t bytes) {
-    if (!read_bytes(matrix->descriptor, to, at, bytes))
+    if (!read_again(matrix, to, at, bytes))
         fail_reading();
 }
 
@@ -266,15 +350,23 @@ static void check_stream_end(const struct matrix *matrix) {
     check_size(matrix, size);
 }
 
-void matrix_check_end(const struct matrix *matrix) {
+static bool is_shorter(const struct matrix *matrix) {
     struct stat status;
+    return fstat(matrix->descriptor, &status) != 0 || (uint64_t)status.st_size < matrix->size;
+}
+
+void matrix_check_end(const struct matrix *matrix) {
     if (!matrix->rereadable)
         check_stream_end(matrix);
-    else if (fstat(matrix->descriptor, &status) != 0 || (uint64_t)status.st_size < matrix->size)
+    else if (matrix->shards.list != NULL ? shards_shrunk(&matrix->shards) : is_shorter(matrix))
         fail_reading();
 }
 
 void matrix_close(struct matrix *matrix) {
+    if (matrix->shards.list != NULL) {
+        shards_close(&matrix->shards);
+        return;
+    }
     if (matrix->file != NULL)
         munmap((void *)(uintptr_t)matrix->file, matrix->size);
     if (matrix->descriptor != STDIN_FILENO)
@@ -328,7 +420,7 @@ bool matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, i
     const size_t size = topk_type_size(layout->type);
     if (layout->scattered)
         layout_gather(layout, matrix->file, element, (uint64_t)count, to);
-    else if (!read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size))
+    else if (!read_again(matrix, to, layout->begin + element * size, (size_t)count * size))
         return false;
     if (layout->swapped)
         layout_swap(layout->type, to, (uint64_t)count);

@@ -7,6 +7,7 @@
 
 #include "../options/options.h"
 #include "../parse/parse.h"
+#include "shards.h"
 #include "text.h"
 
 struct matrix {
@@ -15,16 +16,17 @@ struct matrix {
     uint64_t size;
     char *head; /* the first bytes, with the header; NULL if the file is mapped */
     size_t head_bytes;
-    int descriptor; /* of the file */
+    int descriptor;       /* of the file */
+    struct shards shards; /* instead of one file; without any the list is NULL */
     struct layout layout;
     bool rereadable;     /* a file: any part can be read at any time; else a stream */
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
 
-/* Opens the input and parses its header. Ends the tool when it is no such file. */
+/* Opens the input, or its shards, and parses headers. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
 
-/* Whether it is a file that cannot be mapped: pieces are read. */
+/* Whether it is a file that cannot be mapped, or shards of which one cannot: pieces are read. */
 bool matrix_is_unmapped(const struct matrix *matrix);
 
 /* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */
@@ -74,13 +76,16 @@ struct pieces {
     const struct matrix *matrix;
     int64_t rows_max;    /* of a piece */
     int64_t length_max;  /* of a piece's rows */
+    int64_t first, end;  /* the columns that are gone through */
     int64_t row, column; /* where the next piece begins */
     uint64_t dropped;    /* the mapping's bytes before this are no longer resident */
     void *copy;          /* NULL, or room for a piece: a mapping does not hold it as it should be */
 };
 
-/* A piece holds at most `elements_max` elements in at most `rows_max` rows, but at least one of each. */
-void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t elements_max, int64_t rows_max);
+/* Goes through columns [first, end) of all rows. A piece holds at most `elements_max` elements in at most
+ * `rows_max` rows, but at least one of each. */
+void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t first, int64_t end,
+                  int64_t elements_max, int64_t rows_max);
 
 /* The next piece is the first one of row `row`. The matrix must be rereadable. */
 void pieces_go(struct pieces *pieces, int64_t row);

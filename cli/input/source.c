@@ -15,7 +15,20 @@ void source_open(struct source *source, const struct options *options) {
         matrix_open(&source->matrix, options);
         source->layout = source->matrix.layout;
         source->bytes = source->matrix.size;
+        source->end = source->layout.cols;
     }
+}
+
+/* Where part `part` of `length` elements begins. */
+static int64_t part_begin(int64_t length, int part, int parts) {
+    const int64_t rest = length % parts;
+    return length / parts * part + (part < rest ? part : rest);
+}
+
+void source_take_part(struct source *source, int part, int parts) {
+    const int64_t length = source->layout.cols;
+    source->first = part_begin(length, part, parts);
+    source->end = part_begin(length, part + 1, parts);
 }
 
 void source_share(struct source *source, int threads) {
@@ -26,9 +39,14 @@ void source_share(struct source *source, int threads) {
 void source_limit(struct source *source, int64_t elements_max, int64_t rows_max) {
     if (source->is_text)
         return;
-    pieces_begin(&source->pieces, &source->matrix, elements_max, rows_max);
+    pieces_begin(&source->pieces, &source->matrix, source->first, source->end, elements_max, rows_max);
     source->rows_max = source->pieces.rows_max;
     source->length_max = source->pieces.length_max;
+}
+
+bool source_divides_rows(const struct source *source) {
+    const bool in_shards = source->matrix.shards.list != NULL && !source->layout.matrix;
+    return source->is_text || in_shards || source->length_max < source->layout.cols;
 }
 
 int64_t source_span(const struct source *source) {
@@ -94,7 +112,7 @@ bool source_next(struct source *source, struct piece *piece) {
 }
 
 bool source_ends_rows(const struct source *source, const struct piece *piece) {
-    return !source->is_text && piece->begin + piece->length == source->layout.cols;
+    return !source->is_text && piece->begin + piece->length == source->end;
 }
 
 uint64_t source_done(const struct source *source) {

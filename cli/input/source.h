@@ -23,6 +23,7 @@ struct source {
     int64_t beyond_done;        /* numbers beyond float64 of the chunk that were pieces */
     struct layout layout;       /* of text: one row, whose length is known at the end */
     uint64_t bytes;             /* of the file; 0: not known */
+    int64_t first, end;         /* of a matrix: the columns that pieces come from */
     int64_t rows_max;           /* of a piece */
     int64_t length_max;         /* of a piece's rows */
     struct matrix matrix;       /* unless it is text */
@@ -32,11 +33,18 @@ struct source {
 
 void source_open(struct source *source, const struct options *options);
 
+/* Takes only part `part` of `parts` of each row, which must be a vector. Its pieces have their places in the
+ * whole. */
+void source_take_part(struct source *source, int part, int parts);
+
 /* Has so many threads parse text. Needed before the first piece of text alone. */
 void source_share(struct source *source, int threads);
 
 /* Limits pieces to so many elements and rows; not those of text. Pieces of a matrix need it, once. */
 void source_limit(struct source *source, int64_t elements_max, int64_t rows_max);
+
+/* Whether pieces are parts of rows, or may be. */
+bool source_divides_rows(const struct source *source);
 
 /* Elements from the first to the last of the largest piece. */
 int64_t source_span(const struct source *source);

@@ -11,6 +11,7 @@
 /* Keys of options that have no letter. */
 enum key {
     KEY_FORMAT = 0x100,
+    KEY_SHARDS,
     KEY_DTYPE,
     KEY_COLS,
     KEY_SKIP_BYTES,
@@ -40,6 +41,7 @@ enum key {
     KEY_TUNING,
     KEY_DEVICE,
     KEY_THREADS,
+    KEY_MPI,
     KEY_QUIET,
     KEY_PIECE_BYTES,
     KEY_PREDICATE, /* plus a topk_predicate_kind */
@@ -57,8 +59,12 @@ extern const char *const format_words[];
 /* Parser of every option table; its input is a struct options. */
 error_t parse_option(int key, char *argument, struct argp_state *state);
 
-/* Opens the input and, unless it is given, finds its format: by its first bytes, else by its name. Returns
- * the error if it cannot be opened, else 0. */
+/* Makes the files whose names match the pattern the input, in the order of their names as bytes. Ends the
+ * tool if there are none. */
+void find_shards(struct options *options, const char *pattern);
+
+/* Opens the input, or all shards, and, unless it is given, finds the format: by the first bytes, else by the
+ * name. Returns the error if it cannot be opened, else 0; options->name is what it is about. */
 int open_input(struct options *options);
 
 /* Ends the tool when an output is the input or another output: the same regular file, whatever its names.

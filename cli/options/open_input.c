@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ static bool is_npy(struct options *options) {
 }
 
 static enum input_format format_by_name(const struct options *options) {
-    const char *dot = strrchr(options->path, '.');
+    const char *dot = strrchr(options->shards != NULL ? options->shards[0].path : options->path, '.');
     for (int format = FORMAT_NPY; dot != NULL && format <= FORMAT_RAW; format++)
         if (strcmp(dot + 1, format_words[format]) == 0)
             return (enum input_format)format;
@@ -43,11 +44,43 @@ static enum input_format format_by_name(const struct options *options) {
     return options->cols > 0 || options->skip_bytes >= 0 ? FORMAT_RAW : FORMAT_TEXT;
 }
 
-int open_input(struct options *options) {
+static int open_file(const char *path) {
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* As many files as the system lets the tool open. */
+static void raise_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int open_shards(struct options *options) {
+    raise_limit();
+    for (int64_t i = 0; i < options->shard_count; i++) {
+        struct shard_file *shard = &options->shards[i];
+        shard->descriptor = open_file(shard->path);
+        if (shard->descriptor >= 0)
+            continue;
+        options->name = shard->path;
+        return errno;
+    }
+    options->descriptor = options->shards[0].descriptor;
+    return 0;
+}
+
+static int open_one(struct options *options) {
     const bool standard_input = strcmp(options->path, "-") == 0;
     options->name = standard_input ? "standard input" : options->path;
-    options->descriptor = standard_input ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
-    const int reason = options->descriptor < 0 ? errno : 0;
+    options->descriptor = standard_input ? STDIN_FILENO : open_file(options->path);
+    return options->descriptor < 0 ? errno : 0;
+}
+
+int open_input(struct options *options) {
+    options->name = options->path;
+    const int reason = options->shards != NULL ? open_shards(options) : open_one(options);
     if (options->format == FORMAT_AUTO)
         options->format = reason == 0 && is_npy(options) ? FORMAT_NPY : format_by_name(options);
     return reason;

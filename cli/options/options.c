@@ -35,6 +35,30 @@ static void check_input(const struct options *options) {
         fail_usage("--dtype has no meaning for %s", format_words[format]);
 }
 
+static void check_shards(const struct options *options) {
+    const enum input_format format = options->format;
+    if (format == FORMAT_TEXT && (options->shards != NULL || options->mpi))
+        fail_usage("--shards and --mpi are for binary files, and '%s' is text", options->path);
+    if (options->shards == NULL)
+        return;
+    if (format == FORMAT_FVECS || format == FORMAT_IVECS || format == FORMAT_BVECS)
+        fail_usage("--shards takes no %s", format_words[format]);
+    if (options->axis != -1)
+        fail_usage("--shards takes no --axis: shards lie one behind the other along the first axis");
+}
+
+/* What ranks cannot share out. */
+static void check_mpi(const struct argp *argp, const struct options *options) {
+    if (!options->mpi)
+        return;
+    if (argp != &select_argp && argp != &kth_argp && argp != &count_argp)
+        fail_usage("--mpi is for select, kth and count");
+    if (options->path == NULL || strcmp(options->path, "-") == 0)
+        fail_usage("--mpi needs an INPUT that is a file, or --shards: each rank reads a part of it");
+    if (options->context.backend == TOPK_BACKEND_CUDA)
+        fail_usage("--mpi is for CPUs, not for --device cuda");
+}
+
 const topk_predicate *options_predicate(const struct options *options) {
     return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
 }
@@ -66,6 +90,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     struct command_line line = {argp, options};
     if (argp_parse(argp, argc, argv, 0, NULL, &line) != 0)
         fail("out of memory while reading the command line");
+    check_mpi(argp, options);
     if (argp == &info_argp)
         return;
     if (options->path == NULL && !isatty(STDIN_FILENO))
@@ -82,6 +107,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     check_outputs(options, !options_writes_arrays(options));
     const int reason = open_input(options);
     check_input(options);
+    check_shards(options);
     if (reason != 0)
         fail("%s: %s", options->name, strerror(reason));
 }

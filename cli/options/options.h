@@ -24,13 +24,21 @@ enum input_format {
     FORMAT_RAW,
 };
 
+/* A file that is a part of the input. */
+struct shard_file {
+    const char *path;
+    int descriptor; /* open for reading */
+};
+
 struct options {
     /* The input. */
-    const char *path;         /* "-": standard input */
-    const char *name;         /* of the input, for messages */
-    int descriptor;           /* of the input, open for reading */
-    char head[8];             /* bytes that were read from a stream to know its format */
-    size_t head_bytes;        /* of these */
+    const char *path;          /* "-": standard input; of shards the pattern */
+    const char *name;          /* of the input, for messages */
+    int descriptor;            /* of the input, open for reading */
+    char head[8];              /* bytes that were read from a stream to know its format */
+    size_t head_bytes;         /* of these */
+    struct shard_file *shards; /* what the input is made of, in their order; NULL: it is one file or stream */
+    int64_t shard_count;
     enum input_format format; /* never AUTO once parsed */
     bool format_given;        /* by --format */
     topk_type dtype;          /* UNDEFINED: not given */
@@ -55,6 +63,8 @@ struct options {
     struct beyond high_beyond;
 
     /* The run. */
+    bool mpi;                  /* each rank of a job of mpirun takes a part of the input */
+    const struct ranks *ranks; /* the caller's to set: those of this job; NULL: this process is alone */
     topk_context_options context;
     bool quiet;
     int64_t piece_bytes; /* of input, and of results, that one call handles at most */

@@ -116,6 +116,11 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->format = (enum input_format)parse_word("--format", argument, format_words);
         options->format_given = true;
         break;
+    case KEY_SHARDS:
+        if (options->path != NULL)
+            fail_usage("--shards takes the place of INPUT, and '%s' was given: choose", options->path);
+        find_shards(options, argument);
+        break;
     case KEY_DTYPE:
         options->dtype = parse_dtype(argument);
         break;
@@ -196,6 +201,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_THREADS:
         options->context.threads = (int)parse_integer("--threads", argument, 1, 1024);
+        break;
+    case KEY_MPI:
+        options->mpi = true;
         break;
     case KEY_QUIET:
         options->quiet = true;

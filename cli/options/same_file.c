@@ -64,9 +64,18 @@ static bool same(const struct identity *a, const struct identity *b) {
            strcmp(a->name, b->name) == 0;
 }
 
-void check_outputs(const struct options *options, bool prints) {
+static void check_input(const struct identity *output, const char *name, const struct options *options) {
     const bool standard_input = strcmp(options->path, "-") == 0;
-    const struct identity input = standard_input ? of_descriptor(STDIN_FILENO) : of_path(options->path);
+    for (int64_t i = 0; i < (options->shards != NULL ? options->shard_count : 1); i++) {
+        const char *path = options->shards != NULL ? options->shards[i].path : options->path;
+        const struct identity input = standard_input ? of_descriptor(STDIN_FILENO) : of_path(path);
+        if (same(output, &input))
+            fail_usage("%s is the input, '%s': choose another file", name,
+                       standard_input ? "standard input" : path);
+    }
+}
+
+void check_outputs(const struct options *options, bool prints) {
     const struct {
         const char *name;
         struct identity file;
@@ -77,9 +86,8 @@ void check_outputs(const struct options *options, bool prints) {
         {"--bits", of_path(options->bits_path)},
     };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-        if (same(&outputs[i].file, &input))
-            fail_usage("%s is the input, '%s': choose another file", outputs[i].name,
-                       standard_input ? "standard input" : options->path);
+        if (outputs[i].file.known)
+            check_input(&outputs[i].file, outputs[i].name, options);
         for (size_t other = 0; other < i; other++)
             if (same(&outputs[i].file, &outputs[other].file))
                 fail_usage("%s and %s are the same file: choose two", outputs[other].name, outputs[i].name);

@@ -10,6 +10,10 @@ static const struct argp_option input_options[] = {
     {NULL, 0, NULL, 0, "Input:", 1},
     {"format", KEY_FORMAT, "NAME", 0,
      "npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw or text, whatever the file's name", 0},
+    {"shards", KEY_SHARDS, "PATTERN", 0,
+     "Instead of INPUT: the files whose names match, such as 'part-*.npy', are one input, in the order of "
+     "their names",
+     0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Element type: float16, bfloat16, float32, ..., int8 to uint64", 0},
     {"cols", KEY_COLS, "N", 0, "Raw files: elements of a row", 0},
     {"skip-bytes", KEY_SKIP_BYTES, "N", 0, "Raw files: elements begin behind N bytes", 0},
@@ -83,6 +87,7 @@ static const struct argp_option run_options[] = {
 static const struct argp_option method_options[] = {
     {"method", KEY_METHOD, "NAME", 0, "Force a method; `topk explain' lists them", 6},
     {"tuning", KEY_TUNING, "NAME=VALUE,...", 0, "Set knobs of methods; `topk explain' lists them", 6},
+    {"mpi", KEY_MPI, NULL, 0, "Under mpirun: each rank takes a part of INPUT, and rank 0 prints", 6},
     {"quiet", KEY_QUIET, NULL, 0, "No progress bar, and no word of lines passed over", 6},
     {"piece-bytes", KEY_PIECE_BYTES, "N", OPTION_HIDDEN, NULL, 6},
     {0},
@@ -160,7 +165,10 @@ static error_t parse_command(int key, char *argument, struct argp_state *state) 
         if (line->argp->args_doc == NULL)
             fail_usage("info takes no argument, not '%s'", argument);
         if (options->path != NULL)
-            fail_usage("one INPUT is enough: '%s' and '%s' were given", options->path, argument);
+            fail_usage(options->shards != NULL
+                           ? "--shards '%s' takes the place of INPUT, and '%s' was given: choose"
+                           : "one INPUT is enough: '%s' and '%s' were given",
+                       options->path, argument);
         options->path = argument;
         return 0;
     default:

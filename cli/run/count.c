@@ -33,6 +33,8 @@ static void take(struct task *task, const struct piece *piece) {
 
 static void end_rows(struct task *task, int64_t row, int64_t rows) {
     struct counting *counting = (struct counting *)task;
+    if (task->ranks != NULL)
+        counting->counts[0] = task->ranks->sum(counting->counts[0]);
     for (int64_t r = 0; r < rows; r++)
         report_integer(&task->report, row + r, "count", counting->counts[r]);
     counting->before = 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive.h"
 
+#include <stdlib.h>
+
+#include "../base/fail.h"
 #include "../engine/bounds.h"
 
 /* A piece that is not mapped is a copy. It should fit where a mapping does not. */
@@ -26,12 +29,36 @@ static void take_pieces(struct task *task, const struct operation *operation) {
         operation->end_rows(task, 0, 1);
 }
 
+/* A rank has a part of the input, its share of the processors and, unless it is the root, nothing to say. */
+static void take_rank(struct task *task, struct options *own) {
+    struct source *source = &task->source;
+    task->ranks = own->ranks;
+    if (task->ranks == NULL)
+        return;
+    if (source->layout.matrix)
+        fail_usage("--mpi shares out a vector, and '%s' is a matrix: --flat makes one row of an npy array",
+                   own->name);
+    if (!source->is_text && !source->matrix.rereadable)
+        fail_usage("--mpi reads files, and '%s' is none", own->name);
+    source_take_part(source, task->ranks->rank, task->ranks->count);
+    own->context.backend = TOPK_BACKEND_CPU;
+    if (own->context.threads == 0 && getenv("OMP_NUM_THREADS") == NULL)
+        own->context.threads = task->ranks->threads;
+    if (task->ranks->rank > 0) {
+        own->quiet = true;
+        own->values_path = own->indices_path = NULL;
+    }
+    task->ranks->meet();
+}
+
 void drive(struct task *task, const struct options *given, const struct operation *operation) {
     struct source *source = &task->source;
     struct options own = *given;
     const struct options *options = &own;
     task->options = options;
     source_open(source, options);
+    task->prints = !options_writes_arrays(options);
+    take_rank(task, &own);
     if (!source->is_text && matrix_is_unmapped(&source->matrix) && own.piece_bytes > UNMAPPED_PIECE_BYTES)
         own.piece_bytes = UNMAPPED_PIECE_BYTES;
     const topk_type type = source->layout.type;
@@ -42,7 +69,7 @@ void drive(struct task *task, const struct options *given, const struct operatio
     session_begin(&task->session, options, operation->operation, type,
                   streams && !source->is_text ? source->bytes : 0);
     source_share(source, session_threads(&task->session));
-    if (!source->is_text)
+    if (!source->is_text && source->matrix.shards.list == NULL)
         task->session.input = &source->matrix;
     if (options_predicate(options) != NULL) {
         task->as_resolved = bounds_predicate(options, type);
@@ -50,12 +77,12 @@ void drive(struct task *task, const struct options *given, const struct operatio
     }
     task->problem = session_problem(options, type, 0, 0, 0);
     task->problem.row_stride = source->layout.stride;
-    task->prints = !options_writes_arrays(options);
     if (task->prints)
         report_begin(&task->report, options, operation->command, type, source->layout.matrix);
     if (task->prints && options->flat)
         report_positions(&task->report, &source->layout);
-    progress_begin(&task->progress, options->quiet, source->bytes);
+    progress_begin(&task->progress, options->quiet,
+                   source->bytes / (uint64_t)(task->ranks ? task->ranks->count : 1));
     operation->begin(task);
     if (operation->take_all == NULL || !operation->take_all(task))
         take_pieces(task, operation);
@@ -65,4 +92,6 @@ void drive(struct task *task, const struct options *given, const struct operatio
         report_end(&task->report, source->layout.rows, source->layout.cols);
     session_end(&task->session);
     source_close(source);
+    if (task->ranks != NULL)
+        task->ranks->meet();
 }

@@ -8,9 +8,11 @@
 #include "../input/source.h"
 #include "../output/progress.h"
 #include "../output/report.h"
+#include "../ranks/ranks.h"
 
 struct task {
     const struct options *options;
+    const struct ranks *ranks; /* of which this is one; NULL: it is alone */
     struct source source;
     struct session session;
     struct progress progress;

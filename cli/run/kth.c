@@ -44,7 +44,7 @@ static void begin(struct task *task) {
     ranking->kth = allocate((uint64_t)source->rows_max, element);
     ranking->better = allocate((uint64_t)source->rows_max, sizeof *ranking->better);
     ranking->equal = allocate((uint64_t)source->rows_max, sizeof *ranking->equal);
-    ranking->parts = source->is_text || source->length_max < source->layout.cols;
+    ranking->parts = task->ranks != NULL || source_divides_rows(source);
     outliers_begin(&ranking->outliers, task->options, false);
     task->problem.k_max = task->options->k;
     if (ranking->parts)
@@ -135,6 +135,26 @@ static void take_narrowed(struct ranking *ranking) {
     reader_end(&reader);
 }
 
+static topk_status read_part(void *user, int64_t row, int64_t first, int64_t length, void *values) {
+    const struct source *source = user;
+    return matrix_elements(&source->matrix, row, source->first + first, length, values)
+               ? TOPK_OK
+               : TOPK_ERROR_BAD_STATE;
+}
+
+/* Each rank reads its part as often as it takes to narrow down to the k-th of all. */
+static void take_shared(struct ranking *ranking) {
+    struct task *task = &ranking->task;
+    struct source *source = &task->source;
+    const topk_problem problem = session_problem(task->options, source->layout.type, 1, 0, 0);
+    struct ranks_part part = {source->first, source->end - source->first, source->length_max, read_part,
+                              source};
+    part.piece = source->length_max > 0 ? source->length_max : 1;
+    task->ranks->kth(task->session.context, &problem, task->options->k, &part, ranking->kth, ranking->better,
+                     ranking->equal);
+    report_answers(ranking, 0, 1);
+}
+
 static bool take_all(struct task *task) {
     struct ranking *ranking = (struct ranking *)task;
     struct matrix *matrix = &task->source.matrix;
@@ -148,6 +168,10 @@ static bool take_all(struct task *task) {
             ranking->ties.seen = layout->cols;
             end_rows(task, row, 1);
         }
+        return true;
+    }
+    if (task->ranks != NULL) {
+        take_shared(ranking);
         return true;
     }
     topk_problem problem = session_problem(task->options, layout->type, 1, layout->cols, k);

@@ -109,6 +109,19 @@ static void emit_merged(struct selecting *s, int64_t count) {
     release(results);
 }
 
+/* Of the best in this rank's part, the root gets the best of all. The others have nothing to pass on. Returns
+ * how many. */
+static int64_t share(struct selecting *s, int64_t slots) {
+    const struct task *task = &s->task;
+    const topk_problem ranking = session_problem(task->options, task->problem.type, 1, 0, 0);
+    struct ranks_list list = {s->values, s->indices, results_found(s->indices, slots)};
+    task->ranks->select(task->session.context, &ranking, task->options->k, &list);
+    s->values = list.values;
+    s->indices = list.indices;
+    s->room = list.count;
+    return list.count;
+}
+
 /* Fills the slots of a row behind those that were passed on, block by block. */
 static void end_row(struct selecting *s) {
     enum { BLOCK = 4096 };
@@ -141,7 +154,8 @@ static void choose_pieces(struct selecting *s) {
     const int64_t element = (int64_t)topk_type_size(layout->type);
     const int64_t part_bytes = session_piece_bytes(session, s->task.options, layout->type);
     const int64_t rows_bytes = rows_piece_bytes(session, part_bytes);
-    s->by_rows = !s->task.source.is_text &&
+    const bool in_shards = s->task.source.matrix.shards.list != NULL && !layout->matrix;
+    s->by_rows = !s->task.source.is_text && s->task.ranks == NULL && !in_shards &&
                  layout->cols <= (rows_bytes > element ? rows_bytes / element : 1) &&
                  rows_serve(session, layout->type, s->slots);
     source_limit(&s->task.source, (s->by_rows ? rows_bytes : part_bytes) / element,
@@ -155,14 +169,16 @@ static void begin(struct task *task) {
     const struct layout *layout = &source->layout;
     const bool fewer = !source->is_text && layout->cols < options->k;
     s->slots = fewer ? layout->cols : options->k;
-    /* Outliers are merged by values and indices. */
-    s->wants_values = task->prints || source->is_text || options->values_path != NULL;
-    s->wants_indices = task->prints || source->is_text || options->indices_path != NULL;
+    const bool merges = source->is_text || task->ranks != NULL; /* by values and indices */
+    s->wants_values = task->prints || merges || options->values_path != NULL;
+    s->wants_indices = task->prints || merges || options->indices_path != NULL;
     arrays_begin(&s->arrays, options, layout->type, layout->matrix ? layout->rows : -1, options->k);
     choose_pieces(s);
     task->problem.k_max = s->slots;
     task->problem.rows = source->rows_max;
     task->problem.length_max = source->length_max;
+    if (task->ranks != NULL)
+        task->problem.order = TOPK_ORDER_BY_POSITION; /* of a rank's own results */
     if (s->by_rows) {
         reserve(s, source->rows_max * s->slots);
         rows_begin(&s->rows, &task->session, &task->problem, source_span(source), task->predicate,
@@ -233,7 +249,9 @@ static void end_rows(struct task *task, int64_t row, int64_t rows) {
     (void)rows;
     if (s->by_rows)
         return;
-    const int64_t slots = take_best(s, stream_finish);
+    int64_t slots = take_best(s, stream_finish);
+    if (task->ranks != NULL)
+        slots = share(s, slots);
     if (s->outliers.count > 0)
         emit_merged(s, results_found(s->indices, slots));
     else
@@ -291,7 +309,8 @@ static bool is_large(const struct selecting *s) {
 static bool take_all(struct task *task) {
     struct selecting *s = of(task);
     struct matrix *matrix = &task->source.matrix;
-    if (task->source.is_text || s->by_rows || task->source.layout.rows == 0 || !is_large(s))
+    if (task->source.is_text || s->by_rows || task->ranks != NULL || task->source.layout.rows == 0 ||
+        !is_large(s))
         return false;
     matrix_spool(matrix);
     topk_problem problem = task->problem;

@@ -52,7 +52,7 @@ static void check_elements(const struct matrix *matrix, bool fortran, int axis) 
 static void check_pieces(const struct matrix *matrix, bool fortran, int axis) {
     struct pieces pieces;
     int64_t elements = 0;
-    pieces_begin(&pieces, matrix, 2 * EXTENT, 2);
+    pieces_begin(&pieces, matrix, 0, EXTENT, 2 * EXTENT, 2);
     for (struct piece piece; pieces_next(&pieces, &piece); elements += piece.rows * piece.length) {
         const uint32_t *values = piece.values;
         for (int64_t i = 0; i < piece.rows * EXTENT; i++)

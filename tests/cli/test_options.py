@@ -38,12 +38,12 @@ class Help(harness.Case):
     def test_groups(self):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
-            "Input:": "axis cols dtype flat format skip-bytes",
+            "Input:": "axis cols dtype flat format shards skip-bytes",
             "Text:": "csv delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "k magnitude nan order padding smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
-            "Execution:": "device method quiet threads tuning",
+            "Execution:": "device method mpi quiet threads tuning",
             "Output:": "bits indices json values",
             "": "help h usage version",
         }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ranks of a job of mpirun that share one question: each has a part of the input, and rank 0, the root,
+ * prints.
+ *
+ * Two programs have the tool's other files in common. topk (alone.c) knows no MPI; with --mpi it becomes
+ * topk-mpi (ranks_mpi.c), which lies beside it. All functions are collective: each rank calls them in the
+ * same order. A rank that fails meets the others in the next one: then all of them end, with the message and
+ * the status of the first rank that failed, as one process has those of the first bad place. */
+#ifndef TOPK_CLI_RANKS_H
+#define TOPK_CLI_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "topk_dist.h"
+
+/* Elements and their positions. The owner ends both arrays with release(). */
+struct ranks_list {
+    void *values;
+    int64_t *indices;
+    int64_t count;
+};
+
+/* A rank's part of a row, which is read as often as needed. */
+struct ranks_part {
+    int64_t first, length; /* positions [first, first + length) of the row */
+    int64_t piece;         /* elements that are read at once */
+    topk_dist_read *read;  /* by places in the part */
+    void *user;
+};
+
+struct ranks {
+    int rank, count;
+    int threads; /* that a rank should have, where the user names no number */
+
+    /* Waits for the others. */
+    void (*meet)(void);
+
+    /* The sum of all ranks' numbers. */
+    int64_t (*sum)(int64_t number);
+
+    /* Replaces a rank's candidates, of ascending positions, by the k best of all: on the root; the others
+     * have none. The ranking is the problem's. */
+    void (*select)(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_list *list);
+
+    /* As topk_kth() on the whole row, for each rank. */
+    void (*kth)(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_part *part,
+                void *kth, int64_t *better, int64_t *equal);
+};
+
+/* The ranks that the command line asks for by --mpi, or NULL: then this process is alone. Must come before
+ * anything is printed. */
+const struct ranks *ranks_begin(char **arguments);
+
+#endif /* TOPK_CLI_RANKS_H */

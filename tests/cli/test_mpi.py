@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shards, and ranks of mpirun: they print the bytes of one process over one file, and fail with its line."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import npy_header, pack, topk
+
+LAUNCH = os.environ.get("LAUNCH", "").split()
+RANKS = (1, 2, 3, 7)
+MPIRUN_SAYS = "-" * 74  # the line above each of its own messages
+
+
+def own_lines(text):
+    """Of what a job prints to standard error, without mpirun's own messages."""
+    return "".join(text.split(MPIRUN_SAYS + "\n")[::2])
+
+
+def job(ranks, *arguments, preexec=None, before=()):
+    """What a job gives; `before` are commands that start the tool, of the ranks up to each number."""
+    return subprocess.run([*LAUNCH, str(ranks), *before, harness.TOPK, *map(str, arguments), "--mpi"],
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False, preexec_fn=preexec,
+                          timeout=harness.Limits.clock_seconds)
+
+
+class Case(harness.Case):
+    def vector(self, count=5000, seed=1):
+        """Floats with many ties, and a NaN and infinities."""
+        numbers = random.Random(seed)
+        values = [numbers.choice((float(numbers.randrange(40)), numbers.gauss(0, 20))) for _ in range(count)]
+        values[count // 3], values[count // 2], values[count // 5] = float("nan"), float("inf"), -0.0
+        return values
+
+    def shards(self, data, cuts, descr="<f4", code="f", name="part-%d.npy"):
+        for i, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(data)])):
+            part = data[begin:end]
+            self.write(name % i, npy_header(descr, (len(part),)) + pack(code, part))
+        return self.path(name.replace("%d", "*"))
+
+
+class Shards(Case):
+    def same(self, pattern, path, *options):
+        for command in (["select", "-k", 30], ["select", "-k", 4000, "--smallest"], ["kth", "-k", 77],
+                        ["where", "--gt", 35], ["count", "--lt", 3], ["mask", "--gt", 20],
+                        ["select", "-k", 9, "--json", "--le", 7], ["explain", "-k", 4]):
+            for piece in ([], ["--piece-bytes", 613]):
+                expected = topk(command[0], path, *command[1:], *options, *piece)
+                found = topk(*command, "--shards", pattern, *options, *piece)
+                self.assertEqual((expected.status, found.err, found.status), (0, "", 0), command)
+                self.assertEqual(found.out.replace(pattern.encode(), path.encode()), expected.out, command)
+
+    def test_vector(self):
+        values = self.vector()
+        pattern = self.shards(values, (0, 10, 10, 1777, 4999))
+        self.same(pattern, self.write("x.npy", npy_header("<f4", (5000,)) + pack("f", values)))
+
+    def test_rows(self):
+        values = self.vector(1200)
+        for i, (begin, end) in enumerate(((0, 3), (3, 3), (3, 11), (11, 12))):
+            self.write(f"part-{i}.npy", npy_header("<f4", (end - begin, 100)) + pack("f", values[100 * begin:100 * end]))
+        path = self.write("x.npy", npy_header("<f4", (12, 100)) + pack("f", values))
+        self.same(self.path("part-*.npy"), path)
+        self.same(self.path("part-*.npy"), path, "--flat")
+
+    def test_raw(self):
+        values = self.vector(3000)
+        self.write("a.raw", b"abc" + pack("f", values[:2999]))
+        self.write("b.raw", b"xyz" + pack("f", values[2999:]))
+        self.write("c.raw", b"xyz")
+        path = self.write("x", b"abc" + pack("f", values))
+        self.same(self.path("?.raw"), path, "--dtype", "f32", "--skip-bytes", 3, "--format", "raw")
+
+    def test_big_endian(self):
+        values = self.vector(600)
+        for name, part in (("a.npy", values[:333]), ("b.npy", values[333:]), ("x", values)):
+            swapped = b"".join(pack("f", [value])[::-1] for value in part)
+            self.write(name, npy_header(">f4", (len(part),)) + swapped)
+        self.same(self.path("?.npy"), self.path("x"))
+
+    def test_order_is_that_of_names(self):
+        for name, value in (("p-10", 1), ("p-9", 2), ("p-B", 3), ("p-a", 4)):
+            self.write(name + ".npy", npy_header("<i4", (1,)) + pack("i", [value]))
+        self.prints("0\t1\n1\t2\n2\t3\n3\t4\n", "select", "-k", 9, "--order", "position", "--shards",
+                    self.path("p-*.npy"))
+
+    def test_what_differs(self):
+        self.write("a.npy", npy_header("<f4", (2,)) + pack("f", [1, 2]))
+        for other, reason in ((npy_header("<i4", (1,)) + pack("i", [1]), "holds i32, but .*a.npy holds f32"),
+                              (npy_header(">f4", (1,)) + pack("f", [1]), "its byte order is not that of .*a.npy"),
+                              (npy_header("<f4", (1, 1)) + pack("f", [1]), "its number of dimensions or of columns is not that of .*a.npy"),
+                              (b"1\n2\n", "byte 0: no .npy file.*|byte 0: .*")):
+            self.write("b.npy", other)
+            self.fails(r".*b.npy: (?:%s).*" % reason, "select", "-k", 1, "--shards", self.path("?.npy"))
+
+    def test_what_is_refused(self):
+        self.write("a.fvecs", b"")
+        self.write("a.npy", npy_header("<f4", (2,)) + pack("f", [1, 2]))
+        self.fails("--shards: no file matches '.*'", "select", "-k", 1, "--shards", self.path("none-*"))
+        for arguments, line in ((["--shards", self.path("*.fvecs")], "--shards takes no fvecs"),
+                                (["--shards", self.path("a.npy"), "--axis", 0], "--shards takes no --axis: .*"),
+                                (["--shards", self.path("a.npy"), "x"], "--shards .*: choose"),
+                                (["x", "--shards", self.path("a.npy")], "--shards .*: choose"),
+                                (["--shards", self.path("*.npy"), "--values", self.path("a.npy")],
+                                 "--values is the input, '.*a.npy': choose another file")):
+            self.fails(line, "select", "-k", 1, *arguments, status=2)
+
+
+@harness.unittest.skipUnless(LAUNCH, "there is no topk-mpi or no mpirun")
+class Ranks(Case):
+    def same(self, command, *arguments, ranks=RANKS):
+        """Ranks print what one process prints."""
+        expected = topk(*command, *arguments)
+        self.assertEqual((expected.status, expected.err), (0, ""))
+        for count in ranks:
+            found = job(count, *command, *arguments)
+            self.assertEqual((found.returncode, found.stderr, found.stdout), (0, b"", expected.out), (count, command))
+
+    def fail_together(self, ranks, line, *arguments, status=1, **keywords):
+        """One line, one status, and nothing on standard output."""
+        found = job(ranks, *arguments, **keywords)
+        self.assertRegex(own_lines(found.stderr.decode()), r"\Atopk: " + line + r"\n\Z")
+        self.assertEqual((found.returncode, found.stdout), (status, b""))
+
+    def test_vector(self):
+        values = self.vector()
+        path = self.write("x.npy", npy_header("<f4", (5000,)) + pack("f", values))
+        self.same(["select", path, "-k", 30])
+        self.same(["select", path, "-k", 4000, "--smallest", "--json"], "--piece-bytes", 613, ranks=(3,))
+        self.same(["select", path, "-k", 6000, "--magnitude", "--nan", "last"], ranks=(7,))
+        self.same(["select", path, "-k", 80, "--order", "position", "--lt", 20], ranks=(3,))
+        self.same(["select", path, "-k", 0], ranks=(3,))
+        self.same(["kth", path, "-k", 700])
+        self.same(["kth", path, "-k", 2500, "--magnitude"], "--piece-bytes", 613, ranks=(3,))
+        self.same(["kth", path, "-k", 5001, "--padding"], ranks=(2,))
+        self.same(["count", path, "--between", -1, 7], "--json", ranks=(1, 3))
+
+    def test_other_formats(self):
+        values = [i * 7919 % 1009 for i in range(1010)]
+        self.write("x.raw", b"abc" + pack("h", values))
+        self.same(["select", self.path("x.raw"), "-k", 9], "--dtype", "i16", "--skip-bytes", 3, ranks=(3,))
+        self.write("f.npy", npy_header(">i2", (101, 10), order="True") +
+                   b"".join(pack("h", [value])[::-1] for value in values))
+        for command in (["select", self.path("f.npy"), "-k", 9, "--json"], ["kth", self.path("f.npy"), "-k", 300]):
+            self.same(command, "--flat", ranks=(3,))
+
+    def test_more_ranks_than_elements(self):
+        path = self.write("x.npy", npy_header("<i8", (2,)) + pack("q", [5, 6]))
+        empty = self.write("e.npy", npy_header("<i8", (0,)))
+        for name in (path, empty):
+            for command in (["select", name, "-k", 3], ["kth", name, "-k", 1, "--padding"], ["count", name, "--gt", 5]):
+                self.same(command, ranks=(3,))
+
+    def test_shards(self):
+        values = self.vector()
+        pattern = self.shards(values, (0, 10, 10, 1777, 4999))
+        self.same(["select", "-k", 30, "--shards", pattern])
+        self.same(["kth", "-k", 700, "--shards", pattern], ranks=(3,))
+        self.same(["count", "--gt", 12, "--shards", pattern], ranks=(3,))
+
+    def test_arrays(self):
+        values = self.vector()
+        pattern = self.shards(values, (3000,))
+        arrays = {}
+        for run in (topk, lambda *arguments: job(3, *arguments)):
+            run("select", "-k", 5005, "--shards", pattern, "--values", self.path("v"), "--indices", self.path("i"))
+            arrays[run] = self.read("v"), self.read("i")
+            os.unlink(self.path("v"))
+        self.assertEqual(*arrays.values())
+
+    def test_without_mpirun(self):
+        path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        self.prints("1\t3\n2\t2\n", "select", path, "-k", 2, "--mpi")
+
+    def test_errors(self):
+        path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        rows = self.write("y.npy", npy_header("<i4", (2, 2)) + pack("i", [1, 3, 2, 4]))
+        self.fail_together(3, ".*none.npy: No such file or directory", "select", self.path("none.npy"), "-k", 1)
+        self.fail_together(3, "--mpi shares out a vector, and '.*y.npy' is a matrix: .*", "select", rows, "-k", 1, status=2)
+        self.fail_together(2, "--mpi is for select, kth and count", "where", path, "--gt", 1, status=2)
+        self.fail_together(2, "--mpi needs an INPUT that is a file, .*", "select", "-k", 1, status=2)
+        self.fail_together(2, "-k 4: no element has that place, .*", "kth", path, "-k", 4)
+        self.write("z.npy", npy_header("<f4", (3,)) + pack("f", [1, 3, 2]))
+        self.fail_together(3, ".*z.npy: holds f32, but .*x.npy holds i32", "select", "--shards", self.path("[xz].npy"), "-k", 1)
+        self.fail_together(3, "standard output: No space left on device", "select", path, "-k", 1,
+                  before=["sh", "-c", 'exec "$0" "$@" >/dev/full'])
+        found = job(3, "select", path, "--nonsense")
+        self.assertEqual((found.returncode, found.stdout, own_lines(found.stderr.decode()).count("--nonsense")), (2, b"", 1))
+        found = job(3, "select", "--help")
+        self.assertEqual((found.returncode, found.stdout), (0, topk("select", "--help").out))
+
+    def test_killed(self):
+        """A rank that is killed while the others wait for it ends the job."""
+        path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        begin = time.monotonic()
+        found = job(3, "select", path, "-k", 1, before=["sh", "-c", 'test $OMPI_COMM_WORLD_RANK = 1 && { "$0" "$@" & '
+                                                        'kill -9 $!; wait $!; exit; }; exec "$0" "$@"'])
+        self.assertEqual(found.stdout, b"")
+        self.assertNotEqual(found.returncode, 0)
+        self.assertLess(time.monotonic() - begin, 120)
+
+
+@harness.unittest.skipIf(LAUNCH, "there is a topk-mpi")
+class Without(harness.Case):
+    def test_says_so(self):
+        self.fails("--mpi: there is no .*topk-mpi: this tool was built without MPI", "select", "x", "-k", 1, "--mpi")
+
+
+if __name__ == "__main__":
+    harness.main()
