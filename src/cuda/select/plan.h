@@ -3,6 +3,9 @@
 #ifndef TOPK_SRC_CUDA_SELECT_PLAN_H
 #define TOPK_SRC_CUDA_SELECT_PLAN_H
 
+#include <float.h>
+#include <math.h>
+
 #include "../leaf.h"
 #include "args.h"
 #include "sizes.h"
@@ -48,14 +51,26 @@ static inline bool ranks_results(int64_t rows, int64_t k, int64_t rows_of_most) 
     return rows <= rows_of_most * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1));
 }
 
-/* What it takes besides to list results in the order of positions, where blocks share rows: a tile waits for
- * those before it, whether it holds results or not. */
+/* The chance that results are listed in the order of positions: else blocks write them where they may. Of equal
+ * elements the first ones are results, so they are listed if the k-th one has an equal that is none. Uniform
+ * floats of 32 bits have about 2^24 values, and others tie as often or more. */
+static inline double listing_chance(const struct plan *plan, enum target_kind target) {
+    const double values = plan->element_bits <= 16 ? 1 : plan->element_bits == 32 ? 1 << 24 : DBL_MAX;
+    if (goes_in_order(plan, target)) {
+        return 1;
+    }
+    return target == TARGET_OUTPUTS && plan->problem.ties == TOPK_TIES_LOWEST_INDEX
+               ? fmin(1, (double)plan->problem.length_max / values)
+               : 0;
+}
+
+/* What that takes besides, where blocks share rows: a tile waits for those before it, whether it holds results
+ * or not. */
 static inline double listing_us(const topk_context *context, const struct plan *plan,
                                 enum target_kind target) {
     const double of_element = (double)plan->element_bytes + 4;
-    return target != TARGET_LIST ? 0
-                                 : work_us(context, (double)plan->input_elements * of_element,
-                                           topk_cuda_costs.air.listed_bytes_per_us);
+    return listing_chance(plan, target) * work_us(context, (double)plan->input_elements * of_element,
+                                                  topk_cuda_costs.air.listed_bytes_per_us);
 }
 
 /* What it takes to put results in order, in one block or, of lists, by sort: a pass for each byte, and about
