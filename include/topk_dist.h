@@ -219,8 +219,10 @@ TOPK_API topk_status topk_dist_plan_run(topk_dist_plan *plan, const topk_input *
  * the plan's own: so a row may be longer than the GPU's memory. Parts lie in memory of the host; pinned
  * memory (topk_memory_allocate() gives some) is copied behind the caller's back, other memory more slowly,
  * and perhaps before a call returns. With options.parts_on_device they lie on the GPU, and nothing is
- * copied. What parts hold must stay until the run's work is done, and in each replay of a graph. Elements
- * that are read come through two pinned pieces of the plan; their group waits (MPI). */
+ * copied. What parts hold must stay until the run's work is done, and in each replay of a graph.
+ * Copies of ranks that share a GPU would wait for each other, so a group over peer memory whose `one_each`
+ * does not say that each rank has its own copies nothing (UNSUPPORTED, of the plan). Elements that are read
+ * come through two pinned pieces of the plan; their group waits (MPI). */
 
 /* A part of each row: element e of row r is values[r * row_stride + e]. */
 typedef struct topk_dist_part {

@@ -57,7 +57,8 @@ struct topk_dist_group {
     topk_dist_group *whole;        /* of a part: what breaks it breaks the whole group. Else NULL */
     /* A transport that enqueues, for runs; plans are made by the other one. NULL: there is none. */
     const topk_dist_transport *on_stream;
-    void *own; /* of that one */
+    void *own;          /* of that one */
+    bool shares_device; /* ranks may have a GPU in common */
     /* topk_peer_merge() by ranks that `own` connects: to_all, to_root or to_each of lists, and a merge, as
      * one. NULL: they come one after the other. */
     topk_status (*merge)(void *own, int root, const topk_problem *problem, const topk_peer_lists *lists,

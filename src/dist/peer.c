@@ -196,6 +196,7 @@ topk_status topk_dist_group_create_peer(const topk_peer_group *peer, topk_contex
         return status;
     }
     (*group)->merge = merge;
+    (*group)->shares_device = p->group.ranks > 1 && p->group.one_each == 0;
     (*group)->undivided = "peer memory is of one machine";
     return TOPK_OK;
 }

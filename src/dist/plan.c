@@ -92,6 +92,11 @@ static topk_status check_context(struct topk_dist_plan *plan) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
                               "elements are not read in a group that enqueues: parts may lie in memory");
     }
+    if (status == TOPK_OK && plan->group->shares_device && topk_dist_loads(plan)) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "parts are not copied to a GPU that ranks share: they may lie on it, or "
+                              "peer->one_each says that each rank has its own");
+    }
     if (status == TOPK_OK && plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
         !topk_dist_has_nodes(plan)) {
         return plan->group->transport->split == NULL

@@ -115,6 +115,32 @@ static void check_many_sorted(void) {
     topk_context_destroy(context);
 }
 
+/* Many results of a row in any order, with the lowest ties: radik and its like list them by position where
+ * the k-th element ties, which takes longer than to put them in order. */
+static void check_many_ties(void) {
+    static const struct {
+        topk_type type;
+        int64_t k;
+        const char *method;
+    } many[] = {{TOPK_U8, 1 << 20, "\n* bracket "},
+                {TOPK_U8, 1 << 24, "\n* sort "},
+                {TOPK_BF16, 1 << 24, "\n* sort "},
+                {TOPK_F32, 1 << 24, "\n* bracket "}};
+    topk_context *context = context_on(&gpus[H200]);
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        topk_problem problem = TOPK_PROBLEM_INIT;
+        char text[16384];
+        problem.type = many[i].type;
+        problem.length_max = INT64_C(1) << 28;
+        problem.k_max = many[i].k;
+        problem.order = TOPK_ORDER_ANY;
+        CHECK_STATUS(TOPK_OK,
+                     topk_explain(context, TOPK_OPERATION_SELECT, &problem, text, sizeof text, NULL));
+        CHECK(strstr(text, many[i].method) != NULL);
+    }
+    topk_context_destroy(context);
+}
+
 /* The limits of resident with the sizes of production, as docs/cuda.md has them: at each, and one
  * above. The emulated device has room for clusters of 8 blocks of up to 512 threads, and of 4 of the
  * 1024 threads that put sorted results in order; gpu.limits tests clusters of 16. */
@@ -176,6 +202,7 @@ int main(void) {
         check_gpu(&gpus[i], of_h200);
     }
     check_many_sorted();
+    check_many_ties();
     check_resident_limits();
     return check_report();
 }

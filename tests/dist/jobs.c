@@ -220,10 +220,10 @@ static bool has_parts(const rank *own) {
     return (drawn.sources >> (2 * own->number) & 1) != 0;
 }
 
-/* In graphs copies of more ranks than two that share a GPU wait for each other. */
+/* To a GPU that ranks share no parts are copied. */
 static bool has_parts_on_device(const rank *own) {
     const bool drawn_so = (drawn.sources >> (2 * own->number) & 2) != 0;
-    return has_parts(own) && (drawn_so || (share_one && rank_count > 2));
+    return has_parts(own) && (drawn_so || (share_one && rank_count > 1));
 }
 
 static topk_dist_output outputs_of(rank *own) {

@@ -123,6 +123,27 @@ static void *expect_no_nodes(void *argument) {
     return NULL;
 }
 
+/* Rank 0 alone has parts in memory of the host. */
+static void *make_copying_plan(void *argument) {
+    rank *const own = argument;
+    topk_problem p = drawn.problem;
+    topk_dist_options options = drawn.options;
+    topk_dist_plan *plan;
+    p.length_max = 10;
+    options.origin = own->number == 0 ? TOPK_DIST_PARTS : TOPK_DIST_INPUT;
+    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED,
+                 topk_dist_plan_create(own->group, own->context, drawn.operation, &p, &options, &plan));
+    CHECK(plan == NULL && strstr(topk_dist_last_error(), "rank 0: parts are not copied") != NULL);
+    return NULL;
+}
+
+static void check_no_copies(void) {
+    jobs_open(2, false);
+    take_problem(TOPK_OPERATION_SELECT, 2);
+    on_ranks(0, make_copying_plan);
+    jobs_close();
+}
+
 /* What a group refuses. */
 static void check_refused(bool one_each) {
     topk_dist_group *group;
@@ -161,6 +182,9 @@ int main(int argc, char **argv) {
         }
     }
     check_refused(one_each);
+    if (!one_each) {
+        check_no_copies();
+    }
     check_missing(ranks_fit(3, one_each) ? 3 : 2, one_each);
     jobs_end();
     return check_report();

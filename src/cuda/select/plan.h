@@ -51,9 +51,9 @@ static inline bool ranks_results(int64_t rows, int64_t k, int64_t rows_of_most) 
     return rows <= rows_of_most * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1));
 }
 
-/* The chance that results are listed in the order of positions: else blocks write them where they may. Of equal
- * elements the first ones are results, so they are listed if the k-th one has an equal that is none. Uniform
- * floats of 32 bits have about 2^24 values, and others tie as often or more. */
+/* The chance that results are listed in the order of positions: else blocks write them where they may. Of
+ * equal elements the first ones are results, so they are listed if the k-th one has an equal that is none.
+ * Uniform floats of 32 bits have about 2^24 values, and others tie as often or more. */
 static inline double listing_chance(const struct plan *plan, enum target_kind target) {
     const double values = plan->element_bits <= 16 ? 1 : plan->element_bits == 32 ? 1 << 24 : DBL_MAX;
     if (goes_in_order(plan, target)) {
@@ -64,8 +64,8 @@ static inline double listing_chance(const struct plan *plan, enum target_kind ta
                : 0;
 }
 
-/* What that takes besides, where blocks share rows: a tile waits for those before it, whether it holds results
- * or not. */
+/* What that takes besides, where blocks share rows: a tile waits for those before it, whether it holds
+ * results or not. */
 static inline double listing_us(const topk_context *context, const struct plan *plan,
                                 enum target_kind target) {
     const double of_element = (double)plan->element_bytes + 4;
