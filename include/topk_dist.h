@@ -190,10 +190,13 @@ typedef struct topk_dist_output {
  * a GPU the work is enqueued on it.
  *
  * An argument that is wrong on one rank is an error on all, as in topk_dist_plan_create(): nothing has been
- * written, and the plan can run again. Two kinds of errors are not agreed on: outputs that overlap each
- * other, inputs or the workspace fail on their rank alone; and DEVICE means that ranks cannot communicate, or
- * that a GPU failed. Then all further calls with the group are DEVICE, and other ranks may wait for this one
- * for ever: docs/distributed.md says what to do.
+ * written, and the plan can run again. But outputs that overlap each other, inputs or the workspace fail, on
+ * the CPU, on their rank alone; on GPUs in a group that waits on all ranks, when some have been written.
+ *
+ * DEVICE means that ranks cannot communicate, or that a GPU failed; then all further calls with the group are
+ * DEVICE. In a group that waits (MPI) a GPU that fails is an error on all ranks. Where ranks cannot
+ * communicate, or the group enqueues, others may wait for this one for ever: docs/distributed.md says what to
+ * do.
  *
  * A table of positions that does not ascend in a row is CONTRADICTION on the CPU; the text names rank, row
  * and element. On a GPU, and in groups that enqueue, it breaks the row, as CONTRACT.md, 10.8, says: on all

@@ -18,9 +18,6 @@
 #include "topk_merge.h"
 #include "topk_transfer.h"
 
-/* Bytes that make indices padding, or invalid wherever they are merged. */
-enum { PADDING = 0xff, INVALID = 0xfe };
-
 /* Lists that lie one behind the other. */
 struct lists {
     const void *values, *indices;
@@ -33,14 +30,10 @@ static size_t index_bytes(const struct topk_dist_plan *p) {
 }
 
 static topk_status copied(const struct run *r, void *to, const void *from, size_t bytes) {
-    return topk_dist_of_core(topk_copy(r->plan->context, to, from, bytes, r->stream));
-}
-
-/* `slots` indices from number `first` on. */
-static topk_status filled(const struct run *r, void *indices, int64_t first, int64_t slots, int byte) {
-    const size_t width = index_bytes(r->plan);
-    return topk_dist_of_core(topk_fill(r->plan->context, (char *)indices + (size_t)first * width, byte,
-                                       (size_t)slots * width, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r,
+                                topk_dist_of_core(topk_copy(r->plan->context, to, from, bytes, r->stream)));
 }
 
 static topk_status merge(const struct run *r, const topk_plan *plan, const struct lists *from, void *values,
@@ -59,13 +52,16 @@ static topk_status merge(const struct run *r, const topk_plan *plan, const struc
     input.k = from->k;
     output.values = values;
     output.indices = indices;
-    return topk_dist_of_core(topk_plan_run(plan, &input, &output, r->b.core, p->core_bytes, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r, topk_dist_of_core(topk_plan_run(plan, &input, &output, r->b.core,
+                                                                   p->core_bytes, r->stream)));
 }
 
-/* Rows that could not be merged become invalid. */
+/* Of rows that could not be merged: indices that make them invalid wherever they are merged. */
 static topk_status or_invalid(const struct run *r, topk_status status, void *indices, int64_t slots) {
     if (status != TOPK_OK) {
-        (void)filled(r, indices, 0, slots, INVALID); /* the last error is of that, if it fails */
+        (void)topk_fill(r->plan->context, indices, 0xfe, (size_t)slots * index_bytes(r->plan), r->stream);
     }
     return status;
 }
@@ -152,20 +148,12 @@ static topk_status sort_by_owner(const struct run *r, const void *list, void *so
     return status;
 }
 
-/* Owners' blocks have rows of nobody behind the last row, and a node with fewer ranks than another one gets
- * blocks of nobody: all these are padding. */
+/* Behind the last row, and in a node with fewer ranks than another one, there are rows of nobody: whatever
+ * these hold is sent and merged, and nobody gets it. */
 static topk_status sort_lists_by_owner(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
-    const int64_t rows = p->problem.rows, all = p->group->ranks * p->block_rows,
-                  sorted = p->node_count * p->node_rows;
-    topk_status status =
-        filled(r, r->b.node_indices, rows * p->node_max, (all - rows) * p->node_max, PADDING);
-    if (status == TOPK_OK && sorted > all) {
-        status = filled(r, r->b.owned_indices, 0, sorted * p->node_max, PADDING);
-    }
-    if (status == TOPK_OK) {
-        status = sort_by_owner(r, r->b.node_values, r->b.owned_values, topk_type_size(p->problem.type));
-    }
+    const topk_status status =
+        sort_by_owner(r, r->b.node_values, r->b.owned_values, topk_type_size(p->problem.type));
     return status == TOPK_OK ? sort_by_owner(r, r->b.node_indices, r->b.owned_indices, index_bytes(p))
                              : status;
 }

@@ -13,24 +13,48 @@
  *   kth, count          rounds; or a sum
  *
  * Arguments that are wrong are found before the rank has sent anything. If the transport waits anyway (MPI),
- * all ranks then agree on a status, and the run waits for its end. */
+ * all ranks then agree on a status, and again at the end, which the run waits for: what fails in between is
+ * kept until then (failure.c). */
 #include "error.h"
 #include "load.h"
 #include "move.h"
 #include "topk_merge.h"
 #include "topk_transfer.h"
 
+/* ---- Steps of the core, each of which does nothing once the rank has failed ---- */
+
+static topk_status kept(const struct run *r, topk_status status) {
+    return topk_dist_kept(r, topk_dist_of_core(status));
+}
+
 static topk_status run_core(const struct run *r, const topk_plan *plan, const topk_input *input,
                             const topk_output *output) {
-    return topk_dist_of_core(topk_plan_run(plan, input, output, r->b.core, r->plan->core_bytes, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : kept(r, topk_plan_run(plan, input, output, r->b.core, r->plan->core_bytes, r->stream));
 }
 
 static topk_status copied(const struct run *r, void *to, const void *from, size_t bytes) {
-    return topk_dist_of_core(topk_copy(r->plan->context, to, from, bytes, r->stream));
+    return topk_dist_has_failed(r) ? TOPK_OK
+                                   : kept(r, topk_copy(r->plan->context, to, from, bytes, r->stream));
 }
 
 static topk_status filled(const struct run *r, void *to, int byte, size_t bytes) {
-    return topk_dist_of_core(topk_fill(r->plan->context, to, byte, bytes, r->stream));
+    return topk_dist_has_failed(r) ? TOPK_OK
+                                   : kept(r, topk_fill(r->plan->context, to, byte, bytes, r->stream));
+}
+
+static topk_status renumbered(const struct run *r, const topk_renumbering *how, const void *from, void *to) {
+    return topk_dist_has_failed(r) ? TOPK_OK
+                                   : kept(r, topk_renumber(r->plan->context, how, from, to, r->stream));
+}
+
+/* Elements that come in pieces: see run.h. */
+static topk_status stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
+                              void *values, void *indices) {
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r, topk_dist_stream_own(r, order, k_max, k, values, indices));
 }
 
 /* ---- Selecting ---- */
@@ -46,7 +70,7 @@ static topk_status map_positions(const struct run *r, void *indices, int64_t pit
     how.count = p->problem.rows * pitch;
     how.factor = p->group->ranks;
     how.addend = p->problem.index_base + p->group->rank;
-    return topk_dist_of_core(topk_renumber(p->context, &how, indices, indices, r->stream));
+    return renumbered(r, &how, indices, indices);
 }
 
 /* b.own_k as extents, for the core. */
@@ -56,7 +80,7 @@ static topk_status take_own_k(const struct run *r, topk_input *input) {
     how.to_type = p->problem.extent_type;
     how.count = p->problem.rows;
     input->k = r->b.ks;
-    return topk_dist_of_core(topk_renumber(p->context, &how, r->b.own_k, r->b.ks, r->stream));
+    return renumbered(r, &how, r->b.own_k, r->b.ks);
 }
 
 /* From the rank's elements: k of each row is b.own_k, or the caller's. */
@@ -69,7 +93,7 @@ static topk_status select_own(const struct run *r, const topk_plan *own_plan, bo
     topk_status status = by_own_k ? take_own_k(r, &input) : TOPK_OK;
     if (status == TOPK_OK) {
         status = topk_dist_is_streamed(r->plan)
-                     ? topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, input.k, values, indices)
+                     ? stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, input.k, values, indices)
                      : run_core(r, own_plan, &input, &output);
     }
     return status == TOPK_OK ? map_positions(r, indices, pitch) : status;
@@ -83,18 +107,19 @@ static topk_status find_descents(const struct run *r) {
     how.factor = 0;
     how.addend = -2;
     const topk_status status =
-        topk_find_descents(p->context, &p->problem, &r->input, r->b.descents, r->stream);
-    return topk_dist_of_core(status == TOPK_OK
-                                 ? topk_renumber(p->context, &how, r->b.descents, r->b.descents, r->stream)
-                                 : status);
+        topk_dist_has_failed(r)
+            ? TOPK_OK
+            : kept(r, topk_find_descents(p->context, &p->problem, &r->input, r->b.descents, r->stream));
+    return status == TOPK_OK ? renumbered(r, &how, r->b.descents, r->b.descents) : status;
 }
 
 /* The numbers of the rows whose first number at `from` is below -1 become so, too. */
 static topk_status broken(const struct run *r, topk_index_type type, const void *from, int64_t from_pitch,
                           topk_index_type to_type, void *to, int64_t pitch) {
-    return to == NULL ? TOPK_OK
-                      : topk_dist_of_core(topk_break_rows(r->plan->context, r->plan->problem.rows, type, from,
-                                                          from_pitch, to_type, to, pitch, r->stream));
+    return to == NULL || topk_dist_has_failed(r)
+               ? TOPK_OK
+               : kept(r, topk_break_rows(r->plan->context, r->plan->problem.rows, type, from, from_pitch,
+                                         to_type, to, pitch, r->stream));
 }
 
 /* A row whose positions do not ascend is broken: merging the list breaks it on all ranks. */
@@ -185,30 +210,28 @@ static topk_status deliver(const struct run *r) {
 
 static topk_status begin_rounds(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
-    return topk_dist_of_core(topk_sharded_begin(p->context, &p->counted, r->b.state, p->counting.state_bytes,
-                                                r->input.k, r->b.counters, r->stream));
+    return kept(r, topk_sharded_begin(p->context, &p->counted, r->b.state, p->counting.state_bytes,
+                                      r->input.k, r->b.counters, r->stream));
 }
 
 static topk_status count(const struct run *r, int round) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = r->input;
+    if (topk_dist_has_failed(r)) {
+        return TOPK_OK;
+    }
     if (topk_dist_is_streamed(p)) {
-        return topk_dist_stream_round(r, round);
+        return topk_dist_kept(r, topk_dist_stream_round(r, round));
     }
     input.k = NULL;
     input.indices = NULL;
-    return topk_dist_of_core(topk_sharded_count(p->context, &p->counted, r->b.state, p->counting.state_bytes,
-                                                round, &input, r->b.counters, r->stream));
+    return kept(r, topk_sharded_count(p->context, &p->counted, r->b.state, p->counting.state_bytes, round,
+                                      &input, r->b.counters, r->stream));
 }
 
 /* What is read may be unreadable at any time: then ranks agree before they communicate again. */
 static topk_status agreed(struct run *r, topk_status status) {
-    if (!r->plan->any_reads) {
-        return status;
-    }
-    status = topk_dist_agree(r->plan->group, status);
-    r->all_know = status != TOPK_OK && !r->plan->group->broken;
-    return status;
+    return r->plan->any_reads ? topk_dist_agree_in_run(r, status) : status;
 }
 
 /* Those behind the first count, which finds wrong arguments. */
@@ -218,10 +241,10 @@ static topk_status end_rounds(struct run *r) {
     for (int round = 0; round < p->counting.rounds && status == TOPK_OK; round++) {
         status = round > 0 ? agreed(r, count(r, round)) : TOPK_OK;
         status = status == TOPK_OK ? topk_dist_move_sum(r, r->b.counters, p->counting.counters) : status;
-        if (status == TOPK_OK) {
-            status = topk_dist_of_core(topk_sharded_advance(p->context, &p->counted, r->b.state,
-                                                            p->counting.state_bytes, round, r->b.counters,
-                                                            r->b.counters, r->stream));
+        if (status == TOPK_OK && !topk_dist_has_failed(r)) {
+            status =
+                kept(r, topk_sharded_advance(p->context, &p->counted, r->b.state, p->counting.state_bytes,
+                                             round, r->b.counters, r->b.counters, r->stream));
         }
     }
     return status;
@@ -230,8 +253,10 @@ static topk_status end_rounds(struct run *r) {
 static topk_status write_result(const struct run *r, const int64_t *before,
                                 const topk_sharded_output *output) {
     const struct topk_dist_plan *p = r->plan;
-    return topk_dist_of_core(topk_sharded_result(p->context, &p->counted, r->b.state, p->counting.state_bytes,
-                                                 before, output, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : kept(r, topk_sharded_result(p->context, &p->counted, r->b.state, p->counting.state_bytes,
+                                             before, output, r->stream));
 }
 
 /* b.own_k: how many of a row's results the rank has, if `before` ties lie before its own. */
@@ -286,8 +311,7 @@ static topk_status place_streamed(const struct run *r) {
     topk_input input = r->input;
     topk_status status = take_own_k(r, &input);
     if (status == TOPK_OK) {
-        status =
-            topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, input.k, r->b.values, r->b.indices);
+        status = stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, input.k, r->b.values, r->b.indices);
     }
     return status == TOPK_OK ? map_positions(r, r->b.indices, p->pitch) : status;
 }
@@ -391,7 +415,8 @@ static topk_status begin(struct run *r) {
         return list_own(r, false);
     }
     counts.counts = r->b.better;
-    return topk_dist_is_streamed(p) ? topk_dist_stream_count(r) : run_core(r, p->local, &r->input, &counts);
+    return topk_dist_is_streamed(p) ? topk_dist_kept(r, topk_dist_stream_count(r))
+                                    : run_core(r, p->local, &r->input, &counts);
 }
 
 static topk_status end_kth(struct run *r) {
@@ -435,7 +460,7 @@ topk_status topk_dist_run_on_device(struct run *r, topk_status status) {
     const struct topk_dist_plan *p = r->plan;
     const bool waits = p->group->on_stream == NULL;
     status = status == TOPK_OK ? begin(r) : status;
-    status = waits && !p->any_reads ? topk_dist_agree(p->group, status) : agreed(r, status);
+    status = waits ? topk_dist_agree_in_run(r, status) : status;
     if (status == TOPK_OK) {
         status = p->operation == TOPK_OPERATION_KTH     ? end_kth(r)
                  : p->operation == TOPK_OPERATION_COUNT ? end_count(r)
@@ -443,10 +468,11 @@ topk_status topk_dist_run_on_device(struct run *r, topk_status status) {
     }
     if (waits) { /* after an error, too: what is under way uses the plan's memory */
         const topk_status waited = topk_wait(p->context, r->stream);
-        status = status == TOPK_OK ? topk_dist_of_core(waited) : status;
+        status = status == TOPK_OK ? kept(r, waited) : status;
+        status = status == TOPK_OK ? topk_dist_agree_in_run(r, status) : status;
     }
     if (status == TOPK_ERROR_DEVICE && !r->all_know) { /* the others may wait for this rank */
-        p->group->broken = true;
+        topk_dist_break(p->group);
     }
     return status;
 }

@@ -136,14 +136,18 @@ topk_status topk_dist_split(topk_dist_group *group, int colour, int order, int r
 }
 
 topk_status topk_dist_agree(topk_dist_group *group, topk_status status) {
+    return topk_dist_agree_or_break(group, status, false);
+}
+
+topk_status topk_dist_agree_or_break(topk_dist_group *group, topk_status status, bool breaks) {
     /* The first rank that failed: the greatest of their distances to the end. */
-    int64_t behind = status != TOPK_OK ? group->ranks - group->rank : 0;
-    topk_status sent = topk_dist_most(group, &behind, 1);
-    if (sent != TOPK_OK || behind == 0) {
+    int64_t numbers[2] = {status != TOPK_OK ? group->ranks - group->rank : 0, status != TOPK_OK && breaks};
+    topk_status sent = topk_dist_most(group, numbers, 2);
+    if (sent != TOPK_OK || numbers[0] == 0) {
         return sent;
     }
     /* Its words are the only ones that are not zeros, so a sum of them is a broadcast. */
-    const int first = group->ranks - (int)behind;
+    const int first = group->ranks - (int)numbers[0];
     struct told told;
     memset(&told, 0, sizeof told);
     if (first == group->rank) {
@@ -157,5 +161,8 @@ topk_status topk_dist_agree(topk_dist_group *group, topk_status status) {
         return sent;
     }
     memcpy(&told, words, sizeof told);
+    if (numbers[1] != 0) {
+        topk_dist_break(group);
+    }
     return topk_dist_fail((topk_status)told.status, "rank %d: %s", first, told.text);
 }

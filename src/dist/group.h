@@ -102,4 +102,7 @@ bool topk_dist_has_context(const topk_dist_group *group, const topk_context *con
  * status of the first one that does not, and its text. */
 topk_status topk_dist_agree(topk_dist_group *group, topk_status status);
 
+/* The same. Where a rank that does not say OK has `breaks` all ranks break the group. */
+topk_status topk_dist_agree_or_break(topk_dist_group *group, topk_status status, bool breaks);
+
 #endif

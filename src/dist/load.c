@@ -111,7 +111,7 @@ topk_status topk_dist_load_wait(const struct run *r, int64_t number) {
     return topk_dist_of_core(topk_event_wait(r->plan->context, r->plan->load->copied[number % 2]));
 }
 
-void topk_dist_load_end(const struct run *r) {
+topk_status topk_dist_load_end(const struct run *r) {
     const struct topk_dist_load *const load = r->plan->load;
-    (void)follow(r, load->begun, load->stream, r->stream);
+    return follow(r, load->begun, load->stream, r->stream);
 }

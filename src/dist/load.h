@@ -38,7 +38,7 @@ topk_status topk_dist_load_used(const struct run *r, int64_t number);
 /* The host waits until the piece has been copied, so that what it came from may change. */
 topk_status topk_dist_load_wait(const struct run *r, int64_t number);
 
-/* The run's stream waits for all copies: after an error, too. */
-void topk_dist_load_end(const struct run *r);
+/* The run's stream waits for all copies: after an error, too. A status of the core's. */
+topk_status topk_dist_load_end(const struct run *r);
 
 #endif

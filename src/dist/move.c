@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "move.h"
 
+#include <string.h>
+
 #include "error.h"
 #include "nodes.h"
 #include "topk_merge.h"
@@ -8,11 +10,16 @@
 
 /* Copies between the device and plan->staging. */
 static topk_status copied(const struct run *r, void *to, const void *from, size_t bytes) {
-    return topk_dist_of_core(topk_copy(r->plan->context, to, from, bytes, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r,
+                                topk_dist_of_core(topk_copy(r->plan->context, to, from, bytes, r->stream)));
 }
 
 static topk_status waited(const struct run *r) {
-    return topk_dist_of_core(topk_wait(r->plan->context, r->stream));
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r, topk_dist_of_core(topk_wait(r->plan->context, r->stream)));
 }
 
 /* The device's memory is the host's as well, for a transport of the host. */
@@ -28,7 +35,11 @@ static topk_status fetch(const struct run *r, const void *from, size_t bytes, co
         *seen = r->plan->staging;
         status = copied(r, r->plan->staging, from, bytes);
     }
-    return status == TOPK_OK ? waited(r) : status;
+    status = status == TOPK_OK ? waited(r) : status;
+    if (topk_dist_has_failed(r) && !is_direct(r)) {
+        memset(r->plan->staging, 0xfe, bytes);
+    }
+    return status;
 }
 
 /* ---- A transport that enqueues ---- */

@@ -173,6 +173,7 @@ static void *read_ahead(void *state) {
 }
 
 static topk_status tell(const struct run *r, topk_status status, int64_t number, int64_t row) {
+    r->failure->is_of_read = true;
     return topk_dist_fail(
         status, "source->read returned %s for elements [%" PRId64 ", %" PRId64 ") of row %" PRId64,
         topk_status_string(status), first_of(r, number),
@@ -254,8 +255,6 @@ topk_status topk_dist_visit_pieces(const struct run *r, topk_dist_visit *visit, 
     if (status == TOPK_OK) {
         status = topk_dist_reads(r->plan) ? visit_read(r, visit, what) : visit_parts(r, visit, what);
     }
-    if (r->plan->load != NULL) {
-        topk_dist_load_end(r);
-    }
-    return status;
+    const topk_status ended = r->plan->load != NULL ? topk_dist_load_end(r) : TOPK_OK;
+    return status == TOPK_OK ? topk_dist_of_core(ended) : status;
 }

@@ -192,7 +192,8 @@ static topk_status begin(struct run *r, const topk_input *input, const topk_dist
 static topk_status run(topk_dist_plan *plan, bool is_given, const topk_dist_source *source,
                        const topk_input *input, const topk_dist_output *output, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {
-    struct run r = {.plan = plan};
+    struct failure failure = {.status = TOPK_OK};
+    struct run r = {.plan = plan, .failure = &failure};
     topk_status status = check_source(&r, is_given, source);
     status = status == TOPK_OK ? begin(&r, input, output, workspace, workspace_bytes, stream) : status;
     if (plan->on_device) {

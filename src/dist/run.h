@@ -4,7 +4,15 @@
 #ifndef TOPK_SRC_DIST_RUN_H
 #define TOPK_SRC_DIST_RUN_H
 
+#include "error.h"
 #include "layout.h"
+
+/* Of this rank, which the others do not know of yet (failure.c). */
+struct failure {
+    topk_status status;
+    bool is_of_read; /* by a function that reads elements: DEVICE of it breaks no group */
+    char text[TOPK_DIST_TEXT_BYTES];
+};
 
 struct run {
     const struct topk_dist_plan *plan;
@@ -14,8 +22,19 @@ struct run {
     struct buffers b;
     topk_stream stream;  /* on a device; else NULL */
     const void *lengths; /* input.lengths, where the host can read it */
-    bool all_know;       /* the run has an error, and all ranks have it */
+    struct failure *failure;
+    bool all_know; /* the run has an error, and all ranks have it */
 };
+
+/* ---- Failures ---- */
+
+/* What a step on a device makes of its outcome: in a group that waits the first failure is kept, and it is
+ * OK. Then no further step does anything. */
+topk_status topk_dist_kept(const struct run *r, topk_status status);
+bool topk_dist_has_failed(const struct run *r);
+
+/* Collective: as topk_dist_agree(), with what is kept. DEVICE breaks the group on all ranks. */
+topk_status topk_dist_agree_in_run(struct run *r, topk_status status);
 
 /* ---- Steps of one rank ---- */
 

@@ -2,7 +2,7 @@
  *
  * What goes wrong on one rank is an error on all, with the same status and text, and nothing is written:
  * wrong arguments of plans and runs, arguments that differ, memory that is missing, a read that fails.
- * Afterwards the group works.
+ * Afterwards the group works. A call of the core that fails as a GPU does breaks it, on all ranks.
  *
  * With `killed PHASE` the last rank is killed: before it makes a plan, or instead of its second run, which
  * may be one by nodes.
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "failing.h"
 #include "ordered.h"
 #include "topk_dist_mpi.h"
 
@@ -789,6 +790,104 @@ static void check_memory(topk_dist_strategy strategy, topk_dist_origin origin) {
     check_group_works();
 }
 
+/* ---- A GPU that fails ---- */
+
+typedef struct gpu_run {
+    topk_operation operation;
+    topk_dist_strategy strategy;
+    topk_dist_destination destination;
+    topk_dist_map map;
+    topk_dist_origin origin;
+} gpu_run;
+
+static void set_gpu_run(arguments *a, const gpu_run *of, int64_t *table, int64_t *own_k, int64_t *before) {
+    set_source(a, of->operation, of->strategy, of->origin);
+    if (of->origin == TOPK_DIST_INPUT) {
+        a->given_source = NULL;
+        a->options.piece = 0;
+        a->input.values = a->values;
+    }
+    a->options.destination = of->destination;
+    a->options.map = of->map;
+    a->problem.index_base = of->map == TOPK_DIST_BASE ? a->problem.index_base : 0;
+    for (int i = 0; i < ROWS * LENGTH; i++) {
+        table[i] = (int64_t)(i % LENGTH) * ranks + rank;
+    }
+    a->input.indices = of->map == TOPK_DIST_TABLE ? table : NULL;
+    if (of->destination == TOPK_DIST_IN_PLACE) {
+        a->output.own_k = own_k;
+        a->output.before = before;
+    }
+}
+
+/* The group is of no more use, and the ranks are not in different calls of it. */
+static void expect_broken(arguments *a, topk_dist_plan *plan, const char *what) {
+    topk_dist_plan *other = NULL;
+    if (!CHECK_STATUS(TOPK_ERROR_DEVICE, run(a, plan))) {
+        fprintf(stderr, "    rank %d, %s\n", rank, what);
+    }
+    CHECK(strstr(topk_dist_last_error(), "broken") != NULL);
+    CHECK_STATUS(TOPK_ERROR_DEVICE, create(a, &other));
+    CHECK(other == NULL);
+}
+
+/* In a group of its own. False if the rank made no such call, so that all went well. */
+static bool fails_at_call(const gpu_run *of, int at_fault, long at) {
+    static int64_t table[ROWS * LENGTH], own_k[ROWS], before[ROWS];
+    topk_dist_group *const of_all = group;
+    arguments a;
+    topk_dist_plan *plan = NULL;
+    CHECK_STATUS(TOPK_OK, topk_dist_group_create_mpi(MPI_COMM_WORLD, &group));
+    set_gpu_run(&a, of, table, own_k, before);
+    CHECK_STATUS(TOPK_OK, create(&a, &plan));
+    failing_call_at(rank == at_fault ? at : -1);
+    const topk_status status = run(&a, plan);
+    int has_failed = failing_calls() > at;
+    failing_call_at(-1);
+    MPI_Bcast(&has_failed, 1, MPI_INT, at_fault, MPI_COMM_WORLD);
+    if (has_failed) {
+        char what[128];
+        (void)snprintf(what, sizeof what,
+                       "call %ld that fails, operation %d, strategy %d, destination %d, map %d, origin %d",
+                       at, (int)of->operation, (int)of->strategy, (int)of->destination, (int)of->map,
+                       (int)of->origin);
+        expect_all(TOPK_ERROR_DEVICE, status, at_fault, what);
+        expect_broken(&a, plan, what);
+    } else {
+        CHECK_STATUS(TOPK_OK, status);
+    }
+    topk_dist_plan_destroy(plan);
+    topk_dist_group_destroy(group);
+    group = of_all;
+    return has_failed != 0;
+}
+
+static void check_gpu_failures(void) {
+    static const gpu_run runs[] = {
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_OWNER, TOPK_DIST_STRIDE, TOPK_DIST_PARTS},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_IN_PLACE, TOPK_DIST_TABLE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_READ},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_ROOT, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_OWNER, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_ROOT, TOPK_DIST_BASE, TOPK_DIST_READ},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE, TOPK_DIST_READ},
+        {TOPK_OPERATION_KTH, TOPK_DIST_AUTO, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_COUNT, TOPK_DIST_AUTO, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        const int at_fault = i % 2 == 0 ? ranks - 1 : 0;             /* by nodes 0 leads one */
+        const long step = runs[i].origin == TOPK_DIST_INPUT ? 1 : 2; /* pieces take many calls */
+        long at = 0;
+        while (fails_at_call(&runs[i], at_fault, at) && CHECK(at < 500)) {
+            at += step;
+        }
+        CHECK(at >= 4);
+    }
+    check_group_works();
+}
+
 /* ---- What a rank finds alone ---- */
 
 static void check_alone(void) {
@@ -880,6 +979,7 @@ int main(int argc, char **argv) {
     if (is_cuda) {
         check_backends();
         check_sources();
+        check_gpu_failures();
         check_memory(TOPK_DIST_HISTOGRAM, TOPK_DIST_READ);
     } else {
         check_alone();

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "failing.h"
 #include "topk_accumulator.h"
 #include "topk_sharded.h"
 #include "topk_transfer.h"
 
 /* A stream of the caller's, the one of a plan, and the host. */
-enum { CALLERS, PLANS, HOST, CLOCKS, EVENTS = 64, ACCESSES = 64 };
+enum { CALLERS, PLANS, HOST, CLOCKS, EVENTS = 4096, ACCESSES = 64 };
 
 typedef struct moment {
     long at[CLOCKS]; /* how much of each has been done */
@@ -117,7 +118,9 @@ topk_status __wrap_topk_copy_rows(const topk_context *context, void *to, size_t 
     note(from, (size_t)(rows - 1) * from_pitch + row_bytes, clock_of(stream), false);
     note(to, (size_t)(rows - 1) * to_pitch + row_bytes, clock_of(stream), true);
     pthread_mutex_unlock(&mutex);
-    return __real_topk_copy_rows(context, to, to_pitch, from, from_pitch, row_bytes, rows, stream);
+    return failing_now()
+               ? TOPK_ERROR_DEVICE
+               : __real_topk_copy_rows(context, to, to_pitch, from, from_pitch, row_bytes, rows, stream);
 }
 
 topk_status __real_topk_event_record(const topk_context *context, topk_event event, topk_stream stream);
@@ -127,7 +130,7 @@ topk_status __wrap_topk_event_record(const topk_context *context, topk_event eve
     step(clock_of(stream));
     *moment_of(event) = clocks[clock_of(stream)];
     pthread_mutex_unlock(&mutex);
-    return __real_topk_event_record(context, event, stream);
+    return failing_now() ? TOPK_ERROR_DEVICE : __real_topk_event_record(context, event, stream);
 }
 
 topk_status __real_topk_event_await(const topk_context *context, topk_event event, topk_stream stream);
@@ -136,7 +139,7 @@ topk_status __wrap_topk_event_await(const topk_context *context, topk_event even
     pthread_mutex_lock(&mutex);
     join(&clocks[clock_of(stream)], moment_of(event));
     pthread_mutex_unlock(&mutex);
-    return __real_topk_event_await(context, event, stream);
+    return failing_now() ? TOPK_ERROR_DEVICE : __real_topk_event_await(context, event, stream);
 }
 
 topk_status __real_topk_event_wait(const topk_context *context, topk_event event);
@@ -145,7 +148,7 @@ topk_status __wrap_topk_event_wait(const topk_context *context, topk_event event
     pthread_mutex_lock(&mutex);
     join(&clocks[HOST], moment_of(event));
     pthread_mutex_unlock(&mutex);
-    return __real_topk_event_wait(context, event);
+    return failing_now() ? TOPK_ERROR_DEVICE : __real_topk_event_wait(context, event);
 }
 
 topk_status __real_topk_wait(const topk_context *context, topk_stream stream);
@@ -154,7 +157,7 @@ topk_status __wrap_topk_wait(const topk_context *context, topk_stream stream) {
     pthread_mutex_lock(&mutex);
     join(&clocks[HOST], &clocks[clock_of(stream)]);
     pthread_mutex_unlock(&mutex);
-    return __real_topk_wait(context, stream);
+    return failing_now() ? TOPK_ERROR_DEVICE : __real_topk_wait(context, stream);
 }
 
 topk_status __real_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
@@ -167,7 +170,9 @@ topk_status __wrap_topk_accumulator_push(topk_context *context, const topk_probl
                                          size_t bytes, const topk_input *chunk, int64_t length, int64_t base,
                                          topk_stream stream) {
     look(problem, chunk, length, stream);
-    return __real_topk_accumulator_push(context, problem, state, bytes, chunk, length, base, stream);
+    return failing_now()
+               ? TOPK_ERROR_DEVICE
+               : __real_topk_accumulator_push(context, problem, state, bytes, chunk, length, base, stream);
 }
 
 topk_status __real_topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
@@ -180,6 +185,7 @@ topk_status __wrap_topk_sharded_count_part(topk_context *context, const topk_pro
                                            size_t bytes, int round, int64_t part, const topk_input *input,
                                            int64_t length, int64_t *counters, topk_stream stream) {
     look(problem, input, length, stream);
-    return __real_topk_sharded_count_part(context, problem, state, bytes, round, part, input, length,
-                                          counters, stream);
+    return failing_now() ? TOPK_ERROR_DEVICE
+                         : __real_topk_sharded_count_part(context, problem, state, bytes, round, part, input,
+                                                          length, counters, stream);
 }
