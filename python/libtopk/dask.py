@@ -154,8 +154,12 @@ class _Tree:
         self.split_every = _SPLIT_EVERY if split_every is None else _integer("split_every", split_every)
         if self.split_every < 2:
             raise ValueError(f"split_every is {self.split_every}, and must be 2 or more")
-        self.token = tokenize(x.name, dim, self.split_every, question)
-        self.name = f"libtopk-{question[0]}-{self.token}"
+        self.question, self.token = question[0], tokenize(x.name, dim, self.split_every, question)
+        self.name = self.named("finish")
+
+    def named(self, stage):
+        """dask learns how long tasks take, and shows them, by what stands before the token."""
+        return f"libtopk-{self.question}-{stage}-{self.token}"
 
     def build(self, leaf, merge, finish, at_once):
         """A graph that has, for each row of chunks, a tuple of results. leaf(chunk, number) makes a state,
@@ -169,12 +173,12 @@ class _Tree:
                 continue
             states = []
             for number, chunk in enumerate(chunks):
-                states.append((f"{self.name}-state", *place, number))
+                states.append((self.named("state"), *place, number))
                 layer[states[-1]] = (leaf, chunk, number)
             level = 0
             while len(states) > self.split_every:
                 groups = [states[first:first + self.split_every] for first in range(0, len(states), self.split_every)]
-                states = [(f"{self.name}-merge-{level}", *place, number) for number in range(len(groups))]
+                states = [(self.named("merge"), *place, level, number) for number in range(len(groups))]
                 layer.update((state, (merge, group)) for state, group in zip(states, groups))
                 level += 1
             layer[self.name, *place] = (finish, states)
@@ -182,7 +186,7 @@ class _Tree:
 
     def output(self, graph, which, chunks, dtype):
         """The dask array of one of the results."""
-        name = f"{self.name}-{which}"
+        name = self.named(which)
         layer = {}
         for place in np.ndindex(*self.x.numblocks[:self.dim], *self.x.numblocks[self.dim + 1:]):
             one = (0,) if len(chunks) == self.x.ndim else ()
