@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fail.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 enum { LINE_BYTES = 6000 };
 
 /* A process ends in one way: this is the job's, or NULL. */
-static fail_together *together;
+static const struct fail_together *together;
 
-void fail_by(fail_together *end) {
-    together = end;
+void fail_by(const struct fail_together *job) {
+    together = job;
 }
 
 /* Formats into the stack: works also when memory has run out. Returns the length of the line. */
@@ -47,7 +48,7 @@ __attribute__((format(printf, 2, 0))) static _Noreturn void end(int status, cons
                                                                 va_list arguments) {
     char line[LINE_BYTES];
     if (together != NULL)
-        together(status, line, make_line(line, format, arguments));
+        together->end(status, line, make_line(line, format, arguments));
     complain(format, arguments);
     exit(status);
 }
@@ -77,6 +78,12 @@ void fail_at_exit(const char *format, ...) {
     complain(format, arguments);
     va_end(arguments);
     _exit(STATUS_FAILED);
+}
+
+void fail_in_line(const char *name, int64_t file, int64_t line, const char *reason) {
+    if (together != NULL)
+        line += together->lines_before(file);
+    fail("%s:%" PRId64 ": %s", name, line, reason);
 }
 
 void fail_library(void) {

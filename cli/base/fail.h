@@ -6,6 +6,7 @@
 #define TOPK_CLI_FAIL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
@@ -22,10 +23,17 @@ __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 /* As fail(), from a function that exit() calls: no other is called any more. */
 __attribute__((format(printf, 1, 2))) _Noreturn void fail_at_exit(const char *format, ...);
 
-/* Has fail() and fail_usage() call a function that ends the process in their place, with the status and the
- * line to print. */
-typedef void fail_together(int status, const char *line, size_t length);
-void fail_by(fail_together *end);
+/* As fail(), for a line of an input file, from 1: "NAME:LINE: REASON". */
+_Noreturn void fail_in_line(const char *name, int64_t file, int64_t line, const char *reason);
+
+/* How a process ends that is one of several. */
+struct fail_together {
+    /* Ends the process in the place of fail() and fail_usage(), which give the line to print. */
+    void (*end)(int status, const char *line, size_t length);
+    /* How many lines of the file came before those that this process numbers, for fail_in_line(). */
+    int64_t (*lines_before)(int64_t file);
+};
+void fail_by(const struct fail_together *together);
 
 /* As fail(), with the reason that the library gives for its last failure. */
 _Noreturn void fail_library(void);

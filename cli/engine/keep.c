@@ -148,6 +148,45 @@ void keep_trim(struct keep *keep, const void *values, const int64_t *indices, in
     set_limits(keep);
 }
 
+struct line_head {
+    int64_t index;
+    uint64_t length;
+};
+
+char *keep_write(const struct keep *keep, const int64_t *indices, int64_t count, int64_t base,
+                 uint64_t *size) {
+    int64_t *places = allocate((uint64_t)count, sizeof *places);
+    size_t length;
+    *size = (uint64_t)count * sizeof(struct line_head);
+    keep_find(keep, indices, count, places);
+    for (int64_t i = 0; i < count; i++) {
+        keep_text(keep, places[i], &length);
+        *size += length;
+    }
+    char *bytes = allocate(*size, 1), *end = bytes;
+    for (int64_t i = 0; i < count; i++) {
+        const char *text = keep_text(keep, places[i], &length);
+        const struct line_head head = {base + indices[i], length};
+        memcpy(end, &head, sizeof head);
+        if (length > 0)
+            memcpy(end + sizeof head, text, length);
+        end += sizeof head + length;
+    }
+    release(places);
+    return bytes;
+}
+
+void keep_read(struct keep *keep, const char *bytes, uint64_t size) {
+    struct line_head head;
+    keep->count = 0;
+    keep->lines[0].at = 0;
+    for (const char *end = bytes + size; bytes < end; bytes += sizeof head + head.length) {
+        memcpy(&head, bytes, sizeof head);
+        reserve_lines(keep, keep->count + 1);
+        append(keep, head.index, bytes + sizeof head, head.length);
+    }
+}
+
 void keep_find(const struct keep *keep, const int64_t *indices, int64_t count, int64_t *places) {
     if (count == 0)
         return;

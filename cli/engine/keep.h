@@ -50,6 +50,14 @@ bool keep_is_full(const struct keep *keep);
 /* Forgets all lines but the results so far: `count` of them in any order. */
 void keep_trim(struct keep *keep, const void *values, const int64_t *indices, int64_t count);
 
+/* Writes lines to bytes that keep_read() reads, with indices that are higher by `base`. The caller ends them
+ * with release(). `indices`, which count from `base`, ascend. */
+char *keep_write(const struct keep *keep, const int64_t *indices, int64_t count, int64_t base,
+                 uint64_t *size);
+
+/* Keeps the lines of such bytes, whose indices ascend, and no others. */
+void keep_read(struct keep *keep, const char *bytes, uint64_t size);
+
 /* Sets places[i] to where line indices[i] is kept. */
 void keep_find(const struct keep *keep, const int64_t *indices, int64_t count, int64_t *places);
 

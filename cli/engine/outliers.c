@@ -134,6 +134,69 @@ void outliers_end(struct outliers *outliers) {
     release(outliers->list);
 }
 
+/* ---- From rank to rank ----------------------------------------------------------------------- */
+
+/* Its number and its line follow. */
+struct outlier_head {
+    int64_t index, times;
+    uint64_t number_length, line_length;
+    bool negative, large;
+};
+
+struct outliers_head {
+    int64_t totals[2][2];
+    int64_t count;
+};
+
+char *outliers_write(struct outliers *outliers, int64_t base, uint64_t *size) {
+    outliers_sort(outliers);
+    struct outliers_head head = {.count = outliers->count};
+    memcpy(head.totals, outliers->totals, sizeof head.totals);
+    *size = sizeof head;
+    for (int64_t i = 0; i < outliers->count; i++)
+        *size += sizeof(struct outlier_head) + outliers->list[i].number.length + outliers->list[i].length;
+    char *bytes = allocate(*size, 1);
+    char *end = mempcpy(bytes, &head, sizeof head);
+    for (int64_t i = 0; i < outliers->count; i++) {
+        const struct outlier *outlier = &outliers->list[i];
+        const struct beyond *number = &outlier->number;
+        struct outlier_head each;
+        memset(&each, 0, sizeof each);
+        each.index = base + outlier->index;
+        each.times = outlier->times;
+        each.number_length = number->length;
+        each.line_length = outlier->length;
+        each.negative = number->negative;
+        each.large = number->large;
+        end = mempcpy(end, &each, sizeof each);
+        end = mempcpy(end, number->text, number->length);
+        if (outlier->length > 0)
+            end = mempcpy(end, outlier->line, outlier->length);
+    }
+    return bytes;
+}
+
+void outliers_read(struct outliers *outliers, const char *bytes, uint64_t size) {
+    int64_t totals[2][2] = {{0}};
+    for (const char *end = bytes + size; bytes < end;) {
+        struct outliers_head head;
+        memcpy(&head, bytes, sizeof head);
+        bytes += sizeof head;
+        for (int i = 0; i < 4; i++)
+            totals[i / 2][i % 2] += head.totals[i / 2][i % 2];
+        for (; head.count > 0; head.count--) {
+            struct outlier_head each;
+            memcpy(&each, bytes, sizeof each);
+            bytes += sizeof each;
+            const struct beyond number = {bytes, each.number_length, each.negative, each.large};
+            outliers_add(outliers, &number, each.index, bytes + each.number_length, each.line_length);
+            outliers->list[outliers->count - 1].times = each.times;
+            bytes += each.number_length + each.line_length;
+        }
+    }
+    memcpy(outliers->totals, totals, sizeof totals);
+}
+
 /* ---- Beside the library's results ------------------------------------------------------------ */
 
 int64_t outliers_merge(struct outliers *outliers, const double *values, const int64_t *indices, int64_t count,

@@ -34,6 +34,13 @@ void outliers_add(struct outliers *outliers, const struct beyond *number, int64_
 /* Puts the best first, of equal ones the first, and forgets what is behind the k best. */
 void outliers_sort(struct outliers *outliers);
 
+/* Writes the outliers that may be among the k best to bytes that outliers_read() reads, with indices that are
+ * higher by `base`. The caller ends them with release(). */
+char *outliers_write(struct outliers *outliers, int64_t base, uint64_t *size);
+
+/* Adds what several outliers_write() wrote, one behind the other, to outliers that have none. */
+void outliers_read(struct outliers *outliers, const char *bytes, uint64_t size);
+
 void outliers_end(struct outliers *outliers);
 
 /* ---- Beside the library's results ------------------------------------------------------------ */

@@ -93,6 +93,22 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
         raise_bar(ties);
 }
 
+/* What is listed, and as many of the bar as there were. */
+int64_t ties_count(const struct ties *ties) {
+    return ties->listed + (ties->has_bar ? ties->equal : 0);
+}
+
+void ties_copy(const struct ties *ties, int64_t first, int64_t length, void *elements) {
+    const size_t size = topk_type_size(ties->classes.problem.type);
+    const int64_t listed = first < ties->listed ? ties->listed - first : 0;
+    const int64_t copied = listed < length ? listed : length;
+    char *end = elements;
+    if (copied > 0)
+        memcpy(end, list_at(ties, first), (size_t)copied * size);
+    for (int64_t i = copied; i < length; i++)
+        memcpy(end + (size_t)i * size, ties->kth, size);
+}
+
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
     if (ties->k > 0 && ties->listed >= ties->k) {
         rank(ties, ties->list, ties->listed, ties->k, kth, better, equal);

@@ -32,6 +32,11 @@ void ties_push(struct ties *ties, const void *elements, int64_t length);
 /* As topk_kth() on everything pushed. */
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal);
 
+/* Elements that stand for all that was pushed, as far as their k-th and its counts go: so many, and those
+ * from `first` on. */
+int64_t ties_count(const struct ties *ties);
+void ties_copy(const struct ties *ties, int64_t first, int64_t length, void *elements);
+
 void ties_end(struct ties *ties);
 
 #endif /* TOPK_CLI_TIES_H */

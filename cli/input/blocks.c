@@ -14,9 +14,18 @@ enum { ROOM_USUAL = 1 << 16 };
 /* So much is not worth a question whether there is room for it. */
 enum { UNASKED_BYTES = 1 << 26 };
 
-void bytes_begin(struct input_bytes *bytes, const char *name, int fd, char line_end, const void *head,
-                 size_t head_bytes) {
-    *bytes = (struct input_bytes){.name = name, .fd = fd, .line_end = line_end};
+void bytes_go_on(struct input_bytes *bytes, const char *name, int fd, uint64_t left, bool has_mark) {
+    bytes->name = name;
+    bytes->fd = fd;
+    bytes->left = left;
+    bytes->begun = bytes->at_end = false;
+    bytes->has_mark = has_mark;
+}
+
+void bytes_begin(struct input_bytes *bytes, const char *name, int fd, uint64_t left, char line_end,
+                 const void *head, size_t head_bytes) {
+    *bytes = (struct input_bytes){.line_end = line_end};
+    bytes_go_on(bytes, name, fd, left, true);
     for (int i = 0; i < 2; i++) {
         struct blocks *blocks = &bytes->sets[i];
         blocks->room = blocks->capacity = blocks->begin = blocks->end = ROOM_USUAL;
@@ -45,6 +54,8 @@ static void reserve(struct blocks *blocks, size_t capacity) {
 /* Reads up to `size` bytes behind what the blocks hold. */
 static size_t read_some(struct input_bytes *bytes, struct blocks *blocks, size_t size) {
     size_t filled = 0;
+    if (size > bytes->left)
+        size = (size_t)bytes->left;
     while (filled < size && !bytes->at_end) {
         const ssize_t got = read(bytes->fd, blocks->buffer + blocks->end + filled, size - filled);
         if (got < 0 && errno == EINTR)
@@ -56,6 +67,9 @@ static size_t read_some(struct input_bytes *bytes, struct blocks *blocks, size_t
     }
     blocks->end += filled;
     bytes->total += filled;
+    if (bytes->left != UINT64_MAX)
+        bytes->left -= filled;
+    bytes->at_end |= bytes->left == 0;
     return filled;
 }
 
@@ -120,7 +134,7 @@ struct blocks *bytes_next(struct input_bytes *bytes) {
     new->has_nul |= old->has_nul &&memchr(new->buffer + new->begin, '\0', rest) != NULL;
     old->begin = old->end = old->room;
     bytes->current ^= 1;
-    if (!bytes->begun)
+    if (!bytes->begun && bytes->has_mark)
         skip_mark(new);
     bytes->begun = true;
     if (new->begin == new->end)

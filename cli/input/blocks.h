@@ -29,16 +29,22 @@ struct input_bytes {
     const char *name; /* for messages */
     int fd;
     char line_end;
+    uint64_t left;  /* bytes that may still be read; UINT64_MAX: all there are */
     bool begun;     /* the first bytes have come */
     bool at_end;    /* nothing more can be read */
+    bool has_mark;  /* a byte-order mark may come first */
     uint64_t total; /* bytes read so far */
     struct blocks sets[2];
     int current;
 };
 
-/* The input begins with `head`, and goes on with what can be read. */
-void bytes_begin(struct input_bytes *bytes, const char *name, int fd, char line_end, const void *head,
-                 size_t head_bytes);
+/* The input begins with `head`, and goes on with what can be read, `left` bytes at most. */
+void bytes_begin(struct input_bytes *bytes, const char *name, int fd, uint64_t left, char line_end,
+                 const void *head, size_t head_bytes);
+
+/* Goes on with other bytes, once there are no more of those before; `total` counts both. A byte-order mark is
+ * passed over if it `has_mark` there. */
+void bytes_go_on(struct input_bytes *bytes, const char *name, int fd, uint64_t left, bool has_mark);
 
 /* Reads `wanted` bytes, or up to the end, for bytes_next(), into BLOCKS_MAX blocks at most. */
 void bytes_read_ahead(struct input_bytes *bytes, size_t wanted);

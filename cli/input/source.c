@@ -27,6 +27,12 @@ static int64_t part_begin(int64_t length, int part, int parts) {
 
 void source_take_part(struct source *source, int part, int parts) {
     const int64_t length = source->layout.cols;
+    if (source->is_text) {
+        text_take_part(&source->text, part, parts);
+        source->bytes = source->text.size;
+        return;
+    }
+    source->bytes /= (uint64_t)parts;
     source->first = part_begin(length, part, parts);
     source->end = part_begin(length, part + 1, parts);
 }
@@ -121,6 +127,7 @@ uint64_t source_done(const struct source *source) {
 
 void source_close(struct source *source) {
     if (source->is_text) {
+        text_say_skipped(&source->text);
         text_close(&source->text);
         return;
     }

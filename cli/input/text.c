@@ -17,13 +17,28 @@ enum {
     BLOCKS_MIN = 16, /* of a chunk: enough to make the library's cost per call vanish */
 };
 
+/* Each file is a range, or the stream. */
+static void open_ranges(struct text *text) {
+    const struct options *options = text->options;
+    text->range_count = options->shards != NULL ? options->shard_count : 1;
+    text->ranges = allocate((uint64_t)text->range_count, sizeof *text->ranges);
+    for (int64_t i = 0; i < text->range_count; i++) {
+        const struct shard_file file = options->shards != NULL
+                                           ? options->shards[i]
+                                           : (struct shard_file){options->name, options->descriptor};
+        struct stat status;
+        if (fstat(file.descriptor, &status) != 0)
+            fail("%s: %s", file.path, strerror(errno));
+        if (S_ISREG(status.st_mode))
+            text->size += (uint64_t)status.st_size;
+        text->ranges[i] = (struct text_range){file.path, file.descriptor, i, 0, UINT64_MAX};
+    }
+    text->name = text->ranges[0].name;
+}
+
 void text_open(struct text *text, const struct options *options) {
     *text = (struct text){.name = options->name, .options = options, .threads = 1};
-    struct stat status;
-    if (fstat(options->descriptor, &status) != 0)
-        fail("%s: %s", text->name, strerror(errno));
-    if (S_ISREG(status.st_mode))
-        text->size = (uint64_t)status.st_size;
+    open_ranges(text);
     const bool fields = options->field > 0 || options->delimiter >= 0;
     text->format = (struct line_format){
         .type = options->dtype == TOPK_TYPE_UNDEFINED ? TOPK_F64 : options->dtype,
@@ -38,14 +53,52 @@ void text_open(struct text *text, const struct options *options) {
     };
     text->parts = allocate(BLOCKS_MAX, sizeof *text->parts);
     text->usual_bytes = (size_t)BLOCKS_MIN * BLOCK_BYTES;
-    bytes_begin(&text->bytes, text->name, options->descriptor, text->format.end, options->head,
-                options->head_bytes);
+    bytes_begin(&text->bytes, text->name, text->ranges[0].descriptor, UINT64_MAX, text->format.end,
+                options->head, options->head_bytes);
+}
+
+/* Begins to read a range. The header was passed where it does not begin the file. */
+static void start_range(struct text *text) {
+    const struct text_range *range = &text->ranges[text->range];
+    text->name = range->name;
+    text->header_passed = range->begin > 0 ? text->options->header : 0;
+    if (range->end == UINT64_MAX) {
+        bytes_go_on(&text->bytes, range->name, range->descriptor, UINT64_MAX, true);
+        return;
+    }
+    if (lseek(range->descriptor, (off_t)range->begin, SEEK_SET) < 0)
+        fail("%s: %s", range->name, strerror(errno));
+    bytes_go_on(&text->bytes, range->name, range->descriptor, range->end - range->begin, range->begin == 0);
+}
+
+/* Goes on to the next range; false if there is none. */
+static bool next_range(struct text *text) {
+    if (text->range + 1 >= text->range_count)
+        return false;
+    text->range++;
+    text->range_base = text->base;
+    start_range(text);
+    return true;
+}
+
+void text_take_part(struct text *text, int part, int parts) {
+    text->range_count = ranges_take_part(text->ranges, text->range_count, part, parts, text->format.end,
+                                         text->options->header);
+    text->size = 0;
+    for (int64_t i = 0; i < text->range_count; i++)
+        text->size += text->ranges[i].end - text->ranges[i].begin;
+    start_range(text);
 }
 
 void text_share(struct text *text, int threads) {
     text->threads = threads < BLOCKS_MAX ? threads : BLOCKS_MAX;
     if (text->threads > BLOCKS_MIN)
         text->usual_bytes = (size_t)text->threads * BLOCK_BYTES;
+}
+
+/* Lines of the file at hand that come before the chunk, its header among them. */
+static int64_t lines_passed(const struct text *text) {
+    return text->header_passed + text->base - text->range_base;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -166,7 +219,9 @@ static void note_invalid(struct text *text, const struct text_part *part) {
     if (part->beyond_count > 0)
         keep_beyond(text, part, slots);
     if (text->invalid_total == 0 && invalid > 0) {
-        text->first_invalid = text->header_passed + text->base + (int64_t)part->first_invalid_slot + 1;
+        text->first_invalid = lines_passed(text) + (int64_t)part->first_invalid_slot + 1;
+        text->first_invalid_range = text->range;
+        text->first_invalid_name = text->name;
         bad_line_describe(&text->format, &part->first_invalid, text->reason, sizeof text->reason);
     }
     memmove(text->invalid + text->invalid_count, slots, (size_t)part->invalid_count * sizeof *slots);
@@ -179,21 +234,21 @@ static void note_invalid(struct text *text, const struct text_part *part) {
 static _Noreturn void fail_line(const struct text *text, const struct line_error *error) {
     char reason[256];
     bad_line_describe(&text->format, error, reason, sizeof reason);
-    fail("%s:%" PRId64 ": %s", text->name, text->header_passed + text->base + text->count + 1, reason);
+    fail_in_line(text->name, text->ranges[text->range].file, lines_passed(text) + text->count + 1, reason);
 }
 
-/* Ends the tool if a NUL is in bytes [begin, end), the line behind `passed` lines of the input. */
+/* Ends the tool if a NUL is in bytes [begin, end), the line behind `passed` lines of the file. */
 static void refuse_nul(const struct text *text, size_t begin, size_t end, int64_t passed) {
     if (text->format.end != '\0' && memchr(text->lines + begin, '\0', end - begin) != NULL)
-        fail("%s:%" PRId64 ": line holds a NUL; if lines end in NUL, say --zero-terminated (-z)", text->name,
-             passed + 1);
+        fail_in_line(text->name, text->ranges[text->range].file, passed + 1,
+                     "line holds a NUL; if lines end in NUL, say --zero-terminated (-z)");
 }
 
 /* The same for all lines of the chunk. */
 static void refuse_nuls(const struct text *text, const struct blocks *blocks) {
     const bool may_hold = blocks->has_nul && text->format.end != '\0';
     for (int64_t i = 0; may_hold && i < text->count; i++)
-        refuse_nul(text, text->starts[i], text->starts[i + 1], text->header_passed + text->base + i);
+        refuse_nul(text, text->starts[i], text->starts[i + 1], lines_passed(text) + i);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
@@ -220,8 +275,7 @@ static void join(struct text *text, struct blocks *blocks) {
     refuse_nuls(text, blocks);
     if (fatal.kind != LINE_OK && (fatal.kind != LINE_UNCLOSED || (text->is_last && text->count == 0))) {
         if (fatal.kind != LINE_UNCLOSED && blocks->has_nul)
-            refuse_nul(text, done.at, done.at + fatal.line_length,
-                       text->header_passed + text->base + text->count);
+            refuse_nul(text, done.at, done.at + fatal.line_length, lines_passed(text) + text->count);
         fail_line(text, &fatal);
     }
 }
@@ -258,7 +312,7 @@ static struct blocks *load(struct text *text) {
     struct blocks *blocks = bytes_next(&text->bytes);
     if (blocks == NULL)
         return NULL;
-    if (first)
+    if (first && text->ranges[text->range].begin == 0)
         refuse_binary(text, blocks->buffer + blocks->begin, blocks->end - blocks->begin);
     text->is_last = text->bytes.at_end;
     text->lines = blocks->buffer;
@@ -294,8 +348,12 @@ bool text_next(struct text *text) {
         bytes_read_ahead(&text->bytes, wanted);
     while (text->count == 0) {
         struct blocks *blocks = load(text);
-        if (blocks == NULL)
-            return false;
+        if (blocks == NULL) {
+            if (!next_range(text))
+                return false;
+            bytes_read_ahead(&text->bytes, wanted);
+            continue;
+        }
         if (pass_header(text, blocks))
             parse(text, blocks, wanted);
         else
@@ -330,15 +388,22 @@ int64_t text_compact(struct text *text) {
     return count;
 }
 
-void text_close(struct text *text) {
+void text_say_skipped(const struct text *text) {
+    const bool shards = text->options->shards != NULL;
     if (text->invalid_total > 0 && !text->options->quiet)
-        note("%s: invalid lines passed over: %" PRId64 "; the first is line %" PRId64 ": %s", text->name,
-             text->invalid_total, text->first_invalid, text->reason);
+        note("%s: invalid lines passed over: %" PRId64 "; the first is line %" PRId64 "%s%s: %s",
+             text->options->name, text->invalid_total, text->first_invalid, shards ? " of " : "",
+             shards ? text->first_invalid_name : "", text->reason);
+}
+
+void text_close(struct text *text) {
     if (text->has_team)
         team_end(&text->team);
-    if (text->bytes.fd != STDIN_FILENO)
-        close(text->bytes.fd);
+    for (int64_t i = 0; i < text->range_count; i++)
+        if (text->ranges[i].descriptor != STDIN_FILENO)
+            close(text->ranges[i].descriptor);
     bytes_end(&text->bytes);
+    release(text->ranges);
     release(text->parts);
     release(text->values);
     release(text->starts);

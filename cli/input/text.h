@@ -9,6 +9,7 @@
 #include "../options/options.h"
 #include "../parse/parse.h"
 #include "blocks.h"
+#include "ranges.h"
 
 /* A line whose number is beyond float64. */
 struct text_beyond {
@@ -31,11 +32,15 @@ struct text_part {
 };
 
 struct text {
-    const char *name; /* for messages */
+    const char *name; /* of the file at hand, for messages */
     const struct options *options;
-    int64_t header_passed; /* lines that came before line 0 */
+    struct text_range *ranges; /* what is read, in their order */
+    int64_t range_count;
+    int64_t range;         /* which is read */
+    int64_t range_base;    /* the line of the input that is its first */
+    int64_t header_passed; /* lines of the range's file that came before that one, but other ranks' */
     struct line_format format;
-    uint64_t size; /* of the file; 0: not known */
+    uint64_t size; /* of all files; 0: not known */
     struct input_bytes bytes;
     bool is_last;       /* nothing comes behind the bytes at hand */
     size_t usual_bytes; /* to read ahead */
@@ -66,7 +71,9 @@ struct text {
     /* The others, of all chunks. */
     int64_t invalid_total;
     int64_t first_invalid; /* its number in the file, from 1 */
-    char reason[256];      /* why that one is invalid */
+    int64_t first_invalid_range;
+    const char *first_invalid_name; /* the file */
+    char reason[256];               /* why that one is invalid */
 };
 
 /* Lines [begin, end) of a chunk, all of which hold numbers. {0}: before the first one. */
@@ -78,6 +85,9 @@ struct run {
 
 /* Opens the input. One thread parses it, unless text_share() says otherwise. */
 void text_open(struct text *text, const struct options *options);
+
+/* Reads only part `part` of `parts` of the bytes, where lines begin. Nothing may have been read. */
+void text_take_part(struct text *text, int part, int parts);
 
 /* Has so many threads parse, from the first chunk that is worth it. No chunk may have been read. */
 void text_share(struct text *text, int threads);
@@ -96,6 +106,8 @@ bool text_run(const struct text *text, struct run *run);
 int64_t text_compact(struct text *text);
 
 /* Says how many lines were skipped. */
+void text_say_skipped(const struct text *text);
+
 void text_close(struct text *text);
 
 #endif /* TOPK_CLI_TEXT_H */

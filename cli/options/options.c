@@ -37,8 +37,9 @@ static void check_input(const struct options *options) {
 
 static void check_shards(const struct options *options) {
     const enum input_format format = options->format;
-    if (format == FORMAT_TEXT && (options->shards != NULL || options->mpi))
-        fail_usage("--shards and --mpi are for binary files, and '%s' is text", options->path);
+    if (options->mpi && options->csv)
+        fail_usage(
+            "--mpi takes no --csv: between quotes a line may end, so ranks cannot tell where one begins");
     if (options->shards == NULL)
         return;
     if (format == FORMAT_FVECS || format == FORMAT_IVECS || format == FORMAT_BVECS)

@@ -30,6 +30,19 @@ struct ranks_part {
     void *user;
 };
 
+/* Lines of text, of other ranks and of all. */
+struct ranks_lines {
+    int64_t before;  /* those of the ranks before this one */
+    int64_t in_file; /* of these, the ones in the first file of this rank */
+    int64_t all;
+};
+
+/* The owner ends them with release(). */
+struct ranks_bytes {
+    char *bytes;
+    uint64_t size;
+};
+
 struct ranks {
     int rank, count;
     int threads; /* that a rank should have, where the user names no number */
@@ -40,13 +53,25 @@ struct ranks {
     /* The sum of all ranks' numbers. */
     int64_t (*sum)(int64_t number);
 
-    /* Replaces a rank's candidates, of ascending positions, by the k best of all: on the root; the others
-     * have none. The ranking is the problem's. */
-    void (*select)(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_list *list);
+    /* That of the ranks before this one. */
+    int64_t (*sum_before)(int64_t number);
+
+    /* Replaces a rank's candidates, of ascending positions, by the k best of all, by the ranking of the
+     * problem: on the root, or everywhere. Else the others have none. */
+    void (*select)(topk_context *context, const topk_problem *ranking, int64_t k, bool everywhere,
+                   struct ranks_list *list);
 
     /* As topk_kth() on the whole row, for each rank. */
     void (*kth)(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_part *part,
                 void *kth, int64_t *better, int64_t *equal);
+
+    /* A rank has read all its lines, from the first to the last of its files, the latter with `last_lines` of
+     * them. The numbers of files ascend from rank to rank; -1: it has none. */
+    struct ranks_lines (*place_lines)(int64_t first_file, int64_t last_file, int64_t lines,
+                                      int64_t last_lines);
+
+    /* The root gets the bytes of all ranks, one behind the other in their order; the others keep none. */
+    void (*gather)(struct ranks_bytes *bytes);
 };
 
 /* The ranks that the command line asks for by --mpi, or NULL: then this process is alone. Must come before

@@ -27,11 +27,15 @@ static bool is_over;
 struct word {
     int64_t leaves; /* 1: its tool ends, with the status */
     int64_t status;
-    int64_t bytes; /* of its message */
+    int64_t speaks;      /* 1: and has a message */
+    int64_t file, lines; /* the last file of its text, and its lines there */
 };
 
+static struct word own = {.file = -1};
+static struct word *words; /* of all ranks, when they met last */
+
 /* The rank whose end is everyone's: the first that failed, else the first that leaves; -1: all go on. */
-static int first_to_leave(const struct word *words) {
+static int first_to_leave(void) {
     int first = -1;
     for (int rank = ranks.count - 1; rank >= 0; rank--)
         if (words[rank].leaves && (words[rank].status != 0 || first < 0 || words[first].status == 0))
@@ -40,44 +44,59 @@ static int first_to_leave(const struct word *words) {
 }
 
 /* The root prints what the first rank says. */
-static void print(int first, const struct word *word, const char *message) {
+static void print(int first, const char *message, size_t length) {
     char *copy = NULL;
-    if (word->bytes == 0)
-        return;
     if (first != 0 && ranks.rank == first)
-        MPI_Send(message, (int)word->bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+        MPI_Send(message, (int)length, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
     if (ranks.rank != 0)
         return;
     if (first != 0) {
-        message = copy = allocate((uint64_t)word->bytes, 1);
-        MPI_Recv(copy, (int)word->bytes, MPI_CHAR, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Status status;
+        int bytes;
+        MPI_Probe(first, 0, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_CHAR, &bytes);
+        length = (size_t)bytes;
+        message = copy = allocate(length, 1);
+        MPI_Recv(copy, bytes, MPI_CHAR, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    const ssize_t written = write(STDERR_FILENO, message, (size_t)word->bytes);
+    const ssize_t written = write(STDERR_FILENO, message, length);
     (void)written;
     release(copy);
 }
 
-/* Returns the status to end with, or -1. */
-static int meet_and_say(struct word word, const char *message) {
-    struct word *words = malloc((size_t)ranks.count * sizeof *words);
-    if (words == NULL)
-        MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
-    MPI_Allgather(&word, 3, MPI_INT64_T, words, 3, MPI_INT64_T, MPI_COMM_WORLD);
-    const int first = first_to_leave(words);
-    const struct word last = first < 0 ? word : words[first];
-    free(words);
-    if (first < 0)
-        return -1;
-    print(first, &last, message);
+static void say(int leaves, int status, int speaks) {
+    own.leaves = leaves;
+    own.status = status;
+    own.speaks = speaks;
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, words, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+/* Ranks have met, and some rank leaves: the status to end with. */
+static int end_job(const char *message, size_t length) {
+    const int first = first_to_leave();
+    if (words[first].speaks)
+        print(first, message, length);
     is_over = true;
     MPI_Finalize();
-    return (int)last.status;
+    return (int)words[first].status;
 }
 
 static void meet(void) {
-    const int status = meet_and_say((struct word){0, 0, 0}, NULL);
-    if (status >= 0)
-        exit(status);
+    say(0, 0, 0);
+    if (first_to_leave() >= 0)
+        exit(end_job(NULL, 0));
+}
+
+/* A rank that fails says so before it says why: others have counted the lines that come before its own, as
+ * far as none of them failed first. */
+static int64_t lines_before(int64_t file) {
+    int64_t lines = 0;
+    if (is_over || is_within || !pthread_equal(thread, pthread_self()))
+        return 0;
+    say(1, STATUS_FAILED, 1);
+    for (int rank = 0; rank < ranks.rank; rank++)
+        lines += words[rank].file == file ? words[rank].lines : 0;
+    return lines;
 }
 
 /* The end of a rank that fails. A thread that may not call MPI, and a rank that nobody meets, leave it to
@@ -90,7 +109,9 @@ static _Noreturn void end_together(int status, const char *line, size_t length) 
             MPI_Abort(MPI_COMM_WORLD, status);
         _exit(status);
     }
-    exit(meet_and_say((struct word){1, status, (int64_t)length}, line));
+    if (!own.leaves)
+        say(1, status, 1);
+    exit(end_job(line, length));
 }
 
 /* The end of a rank by exit(): of all ranks, for they have the same command line. */
@@ -100,7 +121,8 @@ static void at_exit(int status, void *unused) {
         return;
     if (is_within)
         MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
-    const int agreed = meet_and_say((struct word){1, status, 0}, NULL);
+    say(1, status, 0);
+    const int agreed = end_job(NULL, 0);
     if (agreed != status)
         _exit(agreed);
 }
@@ -126,6 +148,13 @@ static int64_t sum(int64_t number) {
     meet();
     MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return number;
+}
+
+static int64_t sum_before(int64_t number) {
+    int64_t before = 0; /* MPI leaves the first rank's alone */
+    meet();
+    MPI_Exscan(&number, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return ranks.rank == 0 ? 0 : before;
 }
 
 /* A row of which this rank has `length` elements from position `first` on. */
@@ -166,19 +195,19 @@ static void call_end(struct call *call, topk_status status) {
     release(call->workspace);
 }
 
-static void select_best(topk_context *context, const topk_problem *ranking, int64_t k,
+static void select_best(topk_context *context, const topk_problem *ranking, int64_t k, bool everywhere,
                         struct ranks_list *list) {
     topk_dist_options options = TOPK_DIST_OPTIONS_INIT;
     topk_dist_output output = TOPK_DIST_OUTPUT_INIT;
     topk_input input = TOPK_INPUT_INIT;
     const int64_t all = sum(list->count);
     const int64_t results = k < all ? k : all;
-    const int64_t own = ranks.rank == 0 ? results : 0;
+    const int64_t mine = everywhere || ranks.rank == 0 ? results : 0;
     const topk_problem problem = row_of(ranking, 0, list->count, results);
-    output.values = allocate((uint64_t)own, topk_type_size(ranking->type));
-    output.indices = allocate((uint64_t)own, sizeof(int64_t));
+    output.values = allocate((uint64_t)mine, topk_type_size(ranking->type));
+    output.indices = allocate((uint64_t)mine, sizeof(int64_t));
     if (results > 0) {
-        options.destination = TOPK_DIST_ROOT;
+        options.destination = everywhere ? TOPK_DIST_EVERYWHERE : TOPK_DIST_ROOT;
         options.map = TOPK_DIST_TABLE;
         input.values = list->values;
         input.indices = list->indices;
@@ -188,7 +217,7 @@ static void select_best(topk_context *context, const topk_problem *ranking, int6
     }
     release(list->values);
     release(list->indices);
-    *list = (struct ranks_list){output.values, output.indices, own};
+    *list = (struct ranks_list){output.values, output.indices, mine};
 }
 
 static void find_kth(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_part *part,
@@ -211,6 +240,53 @@ static void find_kth(topk_context *context, const topk_problem *ranking, int64_t
                                               call.workspace_bytes, NULL));
 }
 
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static struct ranks_lines place_lines(int64_t first_file, int64_t last_file, int64_t lines,
+                                      int64_t last_lines) {
+    struct ranks_lines before = {0, 0, 0};
+    own.file = last_file;
+    own.lines = last_lines;
+    before.all = sum(lines);
+    for (int rank = 0; rank < ranks.rank; rank++)
+        before.in_file += words[rank].file == first_file ? words[rank].lines : 0;
+    before.before = sum_before(lines);
+    return before;
+}
+
+enum { MESSAGE_BYTES = 1 << 30 };
+
+static void move(char *bytes, uint64_t size, int from) {
+    for (uint64_t at = 0; at < size; at += MESSAGE_BYTES) {
+        const int part = (int)(size - at < MESSAGE_BYTES ? size - at : MESSAGE_BYTES);
+        if (ranks.rank == 0)
+            MPI_Recv(bytes + at, part, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(bytes + at, part, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void gather(struct ranks_bytes *bytes) {
+    uint64_t all = bytes->size, own_size = bytes->size;
+    uint64_t *sizes = allocate((uint64_t)ranks.count, sizeof *sizes);
+    meet();
+    MPI_Gather(&own_size, 1, MPI_UINT64_T, sizes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    for (int rank = 1; ranks.rank == 0 && rank < ranks.count; rank++)
+        all += sizes[rank];
+    if (ranks.rank == 0)
+        bytes->bytes = reallocate(bytes->bytes, all, 1);
+    meet(); /* there is memory */
+    if (ranks.rank != 0)
+        move(bytes->bytes, bytes->size, 0);
+    for (int rank = 1; ranks.rank == 0 && rank < ranks.count; rank++) {
+        move(bytes->bytes + bytes->size, sizes[rank], rank);
+        bytes->size += sizes[rank];
+    }
+    if (ranks.rank != 0)
+        bytes->size = 0;
+    release(sizes);
+}
+
 /* ---- The job --------------------------------------------------------------------------------- */
 
 /* The processors of the machine, shared out among its ranks, but no more than this rank may run on. */
@@ -222,8 +298,8 @@ static int share_of_processors(void) {
     MPI_Comm_size(node, &here);
     MPI_Comm_free(&node);
     const int share = (int)(sysconf(_SC_NPROCESSORS_ONLN) / here);
-    const int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : share;
-    const int least = share < own ? share : own;
+    const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : share;
+    const int least = share < allowed ? share : allowed;
     return least > 0 ? least : 1;
 }
 
@@ -237,6 +313,8 @@ static void silence(void) {
     stderr = errors;
 }
 
+static const struct fail_together together = {end_together, lines_before};
+
 const struct ranks *ranks_begin(char **arguments) {
     int provided;
     (void)arguments;
@@ -247,9 +325,13 @@ const struct ranks *ranks_begin(char **arguments) {
     ranks.threads = share_of_processors();
     ranks.meet = meet;
     ranks.sum = sum;
+    ranks.sum_before = sum_before;
     ranks.select = select_best;
     ranks.kth = find_kth;
-    fail_by(end_together);
+    ranks.place_lines = place_lines;
+    ranks.gather = gather;
+    words = allocate((uint64_t)ranks.count, sizeof *words);
+    fail_by(&together);
     on_exit(at_exit, NULL);
     if (ranks.rank > 0)
         silence();

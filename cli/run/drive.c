@@ -2,7 +2,9 @@
 #include "drive.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "../base/alloc.h"
 #include "../base/fail.h"
 #include "../engine/bounds.h"
 
@@ -12,6 +14,50 @@ enum { UNMAPPED_PIECE_BYTES = 16 << 20 };
 void limit_pieces(struct task *task, size_t element_bytes, size_t row_bytes) {
     const int64_t bytes = session_piece_bytes(&task->session, task->options, task->source.layout.type);
     source_limit(&task->source, bytes / (int64_t)element_bytes, bytes / (int64_t)row_bytes);
+}
+
+/* What a rank says of the lines that it passed over. */
+struct skipped {
+    int64_t lines, first, file;
+    char reason[sizeof((struct text *)NULL)->reason];
+};
+
+/* Has the root say what all ranks passed over. */
+static void share_skipped(struct task *task, const struct ranks_lines *before) {
+    struct text *text = &task->source.text;
+    struct ranks_bytes bytes = {NULL, text->invalid_total > 0 ? sizeof(struct skipped) : 0};
+    struct skipped *all = allocate(1, sizeof *all);
+    *all = (struct skipped){.lines = text->invalid_total};
+    if (text->invalid_total > 0) {
+        all->first = text->first_invalid + (text->first_invalid_range == 0 ? before->in_file : 0);
+        all->file = text->ranges[text->first_invalid_range].file;
+        memcpy(all->reason, text->reason, sizeof all->reason);
+    }
+    bytes.bytes = (char *)all;
+    task->ranks->gather(&bytes);
+    all = (struct skipped *)(void *)bytes.bytes;
+    text->invalid_total = 0;
+    for (uint64_t i = 0; i < bytes.size / sizeof *all; i++)
+        text->invalid_total += all[i].lines;
+    if (bytes.size > 0) {
+        text->first_invalid = all->first;
+        text->first_invalid_name =
+            task->options->shards != NULL ? task->options->shards[all->file].path : NULL;
+        memcpy(text->reason, all->reason, sizeof all->reason);
+    }
+    release(all);
+}
+
+/* All lines of this rank have been read. */
+static void place_lines(struct task *task) {
+    struct source *source = &task->source;
+    const struct text *text = &source->text;
+    const int64_t lines = text->base + text->count;
+    const struct ranks_lines before = task->ranks->place_lines(
+        text->ranges[0].file, text->ranges[text->range].file, lines, lines - text->range_base);
+    task->lines_before = before.before;
+    source->layout.cols = before.all;
+    share_skipped(task, &before);
 }
 
 static void take_pieces(struct task *task, const struct operation *operation) {
@@ -25,6 +71,8 @@ static void take_pieces(struct task *task, const struct operation *operation) {
         if (operation->end_rows != NULL && source_ends_rows(source, &piece))
             operation->end_rows(task, piece.row, piece.rows);
     }
+    if (task->ranks != NULL && source->is_text)
+        place_lines(task);
     if (operation->end_rows != NULL && source->is_text)
         operation->end_rows(task, 0, 1);
 }
@@ -81,8 +129,7 @@ void drive(struct task *task, const struct options *given, const struct operatio
         report_begin(&task->report, options, operation->command, type, source->layout.matrix);
     if (task->prints && options->flat)
         report_positions(&task->report, &source->layout);
-    progress_begin(&task->progress, options->quiet,
-                   source->bytes / (uint64_t)(task->ranks ? task->ranks->count : 1));
+    progress_begin(&task->progress, options->quiet, source->bytes);
     operation->begin(task);
     if (operation->take_all == NULL || !operation->take_all(task))
         take_pieces(task, operation);

@@ -13,6 +13,7 @@
 struct task {
     const struct options *options;
     const struct ranks *ranks; /* of which this is one; NULL: it is alone */
+    int64_t lines_before;      /* of text: those of the ranks before this one. Pieces do not count them */
     struct source source;
     struct session session;
     struct progress progress;

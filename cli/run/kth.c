@@ -91,13 +91,41 @@ static void report_answer(struct ranking *ranking) {
     report_kth(&ranking->task.report, 0, ranking->kth, beyond, *ranking->better, *ranking->equal);
 }
 
+static topk_status read_ties(void *user, int64_t row, int64_t first, int64_t length, void *values) {
+    (void)row;
+    ties_copy(user, first, length, values);
+    return TOPK_OK;
+}
+
+/* Of the lists of all ranks the k-th, and the root gets all outliers. */
+static void share_ties(struct ranking *ranking) {
+    struct task *task = &ranking->task;
+    const topk_problem problem = session_problem(task->options, ranking->ties.classes.problem.type, 1, 0, 0);
+    struct ranks_part part = {0, ties_count(&ranking->ties), task->source.length_max, read_ties,
+                              &ranking->ties};
+    struct ranks_bytes bytes;
+    part.first = task->ranks->sum_before(part.length);
+    task->ranks->kth(task->session.context, &problem, task->options->k, &part, ranking->kth, ranking->better,
+                     ranking->equal);
+    bytes.bytes = outliers_write(&ranking->outliers, 0, &bytes.size);
+    outliers_end(&ranking->outliers);
+    outliers_begin(&ranking->outliers, task->options, false);
+    task->ranks->gather(&bytes);
+    outliers_read(&ranking->outliers, bytes.bytes, bytes.size);
+    release(bytes.bytes);
+}
+
 static void end_rows(struct task *task, int64_t row, int64_t rows) {
     struct ranking *ranking = (struct ranking *)task;
+    struct ties *ties = &ranking->ties;
+    if (task->ranks != NULL && task->source.is_text)
+        ties->seen = task->ranks->sum(ties->seen);
     if (task->source.is_text)
-        check_place(task, ranking->ties.seen);
-    if (ranking->parts) {
-        ties_result(&ranking->ties, ranking->kth, ranking->better, ranking->equal);
-    }
+        check_place(task, ties->seen);
+    if (task->ranks != NULL && task->source.is_text && ties->k > 0 && ties->k <= ties->seen)
+        share_ties(ranking);
+    else if (ranking->parts)
+        ties_result(ties, ranking->kth, ranking->better, ranking->equal);
     if (task->source.is_text)
         report_answer(ranking);
     else

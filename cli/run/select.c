@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
 #include "../engine/bounds.h"
@@ -109,17 +111,58 @@ static void emit_merged(struct selecting *s, int64_t count) {
     release(results);
 }
 
-/* Of the best in this rank's part, the root gets the best of all. The others have nothing to pass on. Returns
- * how many. */
+static int by_number(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of `count` results, whose indices count in all of the input, the root gets the lines from the ranks that
+ * have them. */
+static void share_lines(struct selecting *s, const int64_t *indices, int64_t count) {
+    const struct task *task = &s->task;
+    const struct text *text = &task->source.text;
+    int64_t *own = allocate((uint64_t)count, sizeof *own);
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (indices[i] >= task->lines_before && indices[i] - task->lines_before < text->base + text->count)
+            own[found++] = indices[i] - task->lines_before;
+    if (found > 0)
+        qsort(own, (size_t)found, sizeof *own, by_number);
+    struct ranks_bytes bytes;
+    bytes.bytes = keep_write(&s->keep, own, found, task->lines_before, &bytes.size);
+    task->ranks->gather(&bytes);
+    keep_read(&s->keep, bytes.bytes, bytes.size);
+    release(bytes.bytes);
+    release(own);
+}
+
+static void share_outliers(struct selecting *s) {
+    struct ranks_bytes bytes;
+    bytes.bytes = outliers_write(&s->outliers, s->task.lines_before, &bytes.size);
+    outliers_end(&s->outliers);
+    outliers_begin(&s->outliers, s->task.options, true);
+    s->task.ranks->gather(&bytes);
+    outliers_read(&s->outliers, bytes.bytes, bytes.size);
+    release(bytes.bytes);
+}
+
+/* Of the best in this rank's part, the root gets the best of all, and their lines. The others have nothing to
+ * pass on. Returns how many. */
 static int64_t share(struct selecting *s, int64_t slots) {
     const struct task *task = &s->task;
     const topk_problem ranking = session_problem(task->options, task->problem.type, 1, 0, 0);
     struct ranks_list list = {s->values, s->indices, results_found(s->indices, slots)};
-    task->ranks->select(task->session.context, &ranking, task->options->k, &list);
+    for (int64_t i = 0; i < list.count; i++)
+        list.indices[i] += task->lines_before;
+    task->ranks->select(task->session.context, &ranking, task->options->k, s->keeps, &list);
+    if (s->keeps)
+        share_lines(s, list.indices, list.count);
+    if (task->source.is_text)
+        share_outliers(s);
     s->values = list.values;
     s->indices = list.indices;
     s->room = list.count;
-    return list.count;
+    return task->ranks->rank == 0 ? list.count : 0;
 }
 
 /* Fills the slots of a row behind those that were passed on, block by block. */

@@ -172,6 +172,78 @@ class Ranks(Case):
             os.unlink(self.path("v"))
         self.assertEqual(*arrays.values())
 
+    def lines(self, count=3000, seed=2):
+        """Numbers as they are written, of many lengths, some of them far beyond float64 and some with blanks around."""
+        numbers = random.Random(seed)
+        texts = [numbers.choice((f"{numbers.gauss(0, 9):.{numbers.randrange(17)}f}", f" {numbers.randrange(30)}\t", "nan"))
+                 for _ in range(count)]
+        for at, text in ((5, "1e400"), (count // 2, "-7e-4000"), (count - 1, "+2e400"), (count - 7, "3e-999"),
+                         (count // 3, "1e400")):
+            texts[at] = text
+        return texts
+
+    def test_text(self):
+        path = self.write("x", "\n".join(self.lines()))
+        self.same(["select", path, "-k", 20])
+        self.same(["select", path, "-k", 3, "--json"], ranks=(3,))
+        self.same(["select", path, "-k", 40, "--order", "position", "--smallest"], "--lt", 3, ranks=(3,))
+        self.same(["select", path, "-k", 5000], ranks=(7,))
+        self.same(["select", path, "-k", 9, "--magnitude", "--smallest"], ranks=(2,))
+        self.same(["kth", path, "-k", 77])
+        for k, options in ((3, ["--nan", "last"]), (900, ["--magnitude", "--smallest"]), (3001, ["--padding"]), (1, ["--json"])):
+            self.same(["kth", path, "-k", k], *options, ranks=(3,))
+        self.same(["count", path, "--gt", "1e399"], ranks=(1, 3))
+
+    def test_fields_and_headers(self):
+        rows = "".join(f"{i}\t{i * 7919 % 997}\n" for i in range(700))
+        path = self.write("x", "a\tb\n\n" + rows)
+        self.same(["select", path, "-k", 9, "--field", 2, "--header=2"], ranks=(1, 3, 7))
+        self.same(["kth", path, "-k", 9, "--field", 2, "--header=690", "--dtype", "int64"], ranks=(3,))
+        self.same(["count", path, "--gt", 0, "--field", 2, "--header=999"], ranks=(3,))
+        path = self.write("z", rows.replace("\n", "\0"))
+        self.same(["select", path, "-k", 9, "--field", 2, "-z"], ranks=(3,))
+        self.same(["select", self.write("few", "5\n7"), "-k", 9], ranks=(7,))
+        self.same(["select", self.write("mark", "\ufeff5\n7"), "-k", 9], ranks=(7,))
+        self.same(["count", self.write("none", ""), "--gt", 0], ranks=(2,))
+
+    def text_shards(self, *parts):
+        for i, part in enumerate(parts):
+            self.write(f"t-{i}", part)
+        return self.path("t-*")
+
+    def test_text_shards(self):
+        texts = self.lines()
+        whole = self.write("x", "\n".join(texts))
+        cuts = (0, 0, 1, 1, 900, 2990, 3000)
+        pattern = self.text_shards(*("\n".join(texts[begin:end]) for begin, end in zip(cuts, cuts[1:])))
+        for command in (["select", "-k", 20], ["kth", "-k", 600], ["count", "--gt", 3]):
+            expected = topk(*command, whole)
+            self.assertEqual(topk(*command, "--shards", pattern).out, expected.out)
+            for ranks in (3, 7):
+                self.assertEqual(job(ranks, *command, "--shards", pattern).stdout, expected.out, (command, ranks))
+
+    def test_bad_lines(self):
+        good = [str(i) for i in range(3000)]
+        bad = list(good)
+        bad[1700], bad[1800], bad[2900] = "x", "y", ""
+        path = self.write("x", "\n".join(["title", *bad]))
+        for ranks in RANKS:
+            self.fail_together(ranks, ".*x:1702: 'x' is not a number", "select", path, "-k", 1, "--header")
+        self.fail_together(3, ".*x:1: 'title' is not a number", "count", path, "--gt", 1)
+        pattern = self.text_shards("7\n", "\n".join(bad), "z")
+        self.fail_together(3, ".*t-1:1701: 'x' is not a number", "kth", "-k", 1, "--shards", pattern)
+        nul = self.write("nul", "\n".join(good[:2999]) + "\n5\0\n")
+        self.fail_together(3, ".*nul:3000: .*", "kth", "-k", 1, nul)
+        for ranks in (1, 3, 7):
+            expected = topk("select", path, "-k", 4, "--skip-invalid")
+            found = job(ranks, "select", path, "-k", 4, "--skip-invalid")
+            self.assertEqual((found.returncode, found.stdout, found.stderr.decode()), (0, expected.out, expected.err))
+        expected = topk("count", "--gt", 4, "--skip-invalid", "--shards", pattern)
+        self.assertRegex(expected.err, r"lines passed over: 4; the first is line 1701 of .*t-1: 'x' is not a number")
+        found = job(3, "count", "--gt", 4, "--skip-invalid", "--shards", pattern)
+        self.assertEqual((found.stdout, found.stderr.decode()), (expected.out, expected.err))
+        self.fail_together(2, "--mpi takes no --csv: .*", "select", path, "-k", 1, "--csv", status=2)
+
     def test_without_mpirun(self):
         path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
         self.prints("1\t3\n2\t2\n", "select", path, "-k", 2, "--mpi")
@@ -192,6 +264,18 @@ class Ranks(Case):
         self.assertEqual((found.returncode, found.stdout, own_lines(found.stderr.decode()).count("--nonsense")), (2, b"", 1))
         found = job(3, "select", "--help")
         self.assertEqual((found.returncode, found.stdout), (0, topk("select", "--help").out))
+
+    def test_unreadable_on_one_rank(self):
+        """Rank 2 has a folder of its own, where a shard leads nowhere."""
+        for name in ("a.npy", "b.npy"):
+            self.write(name, npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        os.mkdir(self.path("other"))
+        self.write("other/a.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        os.symlink("nowhere", self.path("other/b.npy"))
+        before = ["sh", "-c", f'cd {self.folder}; test $OMPI_COMM_WORLD_RANK = 2 && cd other; exec "$0" "$@"']
+        tool, harness.TOPK = harness.TOPK, os.path.abspath(harness.TOPK)
+        self.fail_together(3, "b.npy: No such file or directory", "select", "-k", 1, "--shards", "?.npy", before=before)
+        harness.TOPK = tool
 
     def test_killed(self):
         """A rank that is killed while the others wait for it ends the job."""

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The bytes of texts that one of several ranks reads: those of the lines that begin in its part of all bytes.
+ * Each rank finds its own by itself, from the ends of lines near both ends of its part. */
+#ifndef TOPK_CLI_RANGES_H
+#define TOPK_CLI_RANGES_H
+
+#include <stdint.h>
+
+/* Bytes [begin, end) of a file, whole lines. */
+struct text_range {
+    const char *name;
+    int descriptor;
+    int64_t file; /* its number among the shards; -1: none */
+    uint64_t begin;
+    uint64_t end; /* UINT64_MAX: up to the end */
+};
+
+/* Makes the ranges of whole files, of which there is at least one, those of part `part` of `parts`. Returns
+ * how many these are: at least one, which may be empty. The first `header` lines of a file go with the line
+ * behind them. */
+int64_t ranges_take_part(struct text_range *ranges, int64_t count, int part, int parts, char line_end,
+                         int64_t header);
+
+#endif /* TOPK_CLI_RANGES_H */
