@@ -160,10 +160,15 @@ static topk_status predict_histogram(const struct topk_dist_plan *plan, double *
     const int64_t part = plan->list_max / plan->group->ranks + (plan->list_max % plan->group->ranks != 0);
     const size_t width = topk_type_size(plan->problem.type);
     const double counters = (double)plan->problem.rows * (width <= 2 ? 256 : 2048) * sizeof(int64_t);
-    double select_us = 0, counted_us = 0;
-    topk_status status = core_us(plan, plan->operation, part, &select_us);
-    status = status == TOPK_OK ? count_us(plan, &counted_us) : status;
-    *us = counted_us + select_us + rounds_of(width) * collective_us(plan, counters) +
+    double list_us = 0, place_us = 0, counted_us = 0;
+    topk_status status = count_us(plan, &counted_us);
+    if (status == TOPK_OK && topk_dist_selects_lists(plan)) {
+        status = core_us(plan, plan->operation, part, &list_us);
+    }
+    if (status == TOPK_OK && topk_dist_is_placed(plan)) { /* as long as another compaction */
+        status = core_us(plan, TOPK_OPERATION_WHERE, plan->pitch, &place_us);
+    }
+    *us = counted_us + list_us + place_us + rounds_of(width) * collective_us(plan, counters) +
           4 * collective_us(plan, 8) + load_us(plan, rounds_of(width) + 1);
     if (plan->options.destination != TOPK_DIST_IN_PLACE) {
         *us += deliver_us(plan, (double)part);

@@ -50,11 +50,8 @@ static topk_status renumbered(const struct run *r, const topk_renumbering *how, 
 }
 
 /* Elements that come in pieces: see run.h. */
-static topk_status stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
-                              void *values, void *indices) {
-    return topk_dist_has_failed(r)
-               ? TOPK_OK
-               : topk_dist_kept(r, topk_dist_stream_own(r, order, k_max, k, values, indices));
+static topk_status stream_own(const struct run *r, const void *k) {
+    return topk_dist_has_failed(r) ? TOPK_OK : topk_dist_kept(r, topk_dist_stream_own(r, k));
 }
 
 /* ---- Selecting ---- */
@@ -83,20 +80,18 @@ static topk_status take_own_k(const struct run *r, topk_input *input) {
     return renumbered(r, &how, r->b.own_k, r->b.ks);
 }
 
-/* From the rank's elements: k of each row is b.own_k, or the caller's. */
-static topk_status select_own(const struct run *r, const topk_plan *own_plan, bool by_own_k, void *values,
-                              void *indices, int64_t pitch) {
+/* The rank's list, from its elements: k of each row is b.own_k, or the caller's. */
+static topk_status select_own(const struct run *r, bool by_own_k) {
+    const struct topk_dist_plan *p = r->plan;
     topk_input input = r->input;
     topk_output output = TOPK_OUTPUT_INIT;
-    output.values = values;
-    output.indices = indices;
+    output.values = r->b.values;
+    output.indices = r->b.indices;
     topk_status status = by_own_k ? take_own_k(r, &input) : TOPK_OK;
     if (status == TOPK_OK) {
-        status = topk_dist_is_streamed(r->plan)
-                     ? stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, input.k, values, indices)
-                     : run_core(r, own_plan, &input, &output);
+        status = topk_dist_is_streamed(p) ? stream_own(r, input.k) : run_core(r, p->local, &input, &output);
     }
-    return status == TOPK_OK ? map_positions(r, indices, pitch) : status;
+    return status == TOPK_OK ? map_positions(r, r->b.indices, p->list_max) : status;
 }
 
 /* b.descents: -2 for rows whose positions do not ascend. */
@@ -125,7 +120,7 @@ static topk_status broken(const struct run *r, topk_index_type type, const void 
 /* A row whose positions do not ascend is broken: merging the list breaks it on all ranks. */
 static topk_status list_own(const struct run *r, bool by_own_k) {
     const struct topk_dist_plan *p = r->plan;
-    topk_status status = select_own(r, p->local, by_own_k, r->b.values, r->b.indices, p->list_max);
+    topk_status status = select_own(r, by_own_k);
     if (status != TOPK_OK || !topk_dist_checks_table(p)) {
         return status;
     }
@@ -307,13 +302,9 @@ static topk_status number_own(const struct run *r) {
 
 /* Results that come in pieces go through lists: nothing is written before all ranks have theirs. */
 static topk_status place_streamed(const struct run *r) {
-    const struct topk_dist_plan *p = r->plan;
-    topk_input input = r->input;
-    topk_status status = take_own_k(r, &input);
-    if (status == TOPK_OK) {
-        status = stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, input.k, r->b.values, r->b.indices);
-    }
-    return status == TOPK_OK ? map_positions(r, r->b.indices, p->pitch) : status;
+    const topk_status status =
+        topk_dist_has_failed(r) ? TOPK_OK : topk_dist_kept(r, topk_dist_stream_placed(r));
+    return status == TOPK_OK ? map_positions(r, r->b.indices, r->plan->pitch) : status;
 }
 
 static topk_status write_streamed(const struct run *r) {
@@ -330,25 +321,33 @@ static topk_status write_streamed(const struct run *r) {
     return status;
 }
 
-/* Ranks know how many ties come before their own, so each selects its results from its elements. */
+/* To the outputs, once all ranks have their results. */
+static topk_status write_placed(const struct run *r) {
+    if (topk_dist_is_streamed(r->plan)) {
+        return write_streamed(r);
+    }
+    const topk_status status =
+        topk_dist_has_failed(r) ? TOPK_OK : topk_dist_kept(r, topk_dist_select_placed(r));
+    return status == TOPK_OK ? map_positions(r, r->output.indices, r->plan->pitch) : status;
+}
+
+/* Ranks know how many ties come before their own, so each selects its results by the rounds' state. */
 static topk_status place_elements(struct run *r) {
     const struct topk_dist_plan *p = r->plan;
+    const size_t bytes = (size_t)p->problem.rows * sizeof(int64_t);
     topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
     const int64_t *before;
     output.own_equal = r->b.own_equal;
     topk_status status = write_result(r, NULL, &output);
     status = status == TOPK_OK ? sum_before(r, r->b.own_equal, true, &before) : status;
-    status = status == TOPK_OK ? find_own_k(r, before) : status;
+    status = status == TOPK_OK ? copied(r, r->b.before, before, bytes) : status;
+    status = status == TOPK_OK ? find_own_k(r, r->b.before) : status;
     if (status == TOPK_OK && topk_dist_is_streamed(p)) {
         status = place_streamed(r);
     }
     status = agreed(r, status);
     status = status == TOPK_OK ? number_own(r) : status;
-    if (status == TOPK_OK) {
-        status = topk_dist_is_streamed(p)
-                     ? write_streamed(r)
-                     : select_own(r, p->placed, true, r->output.values, r->output.indices, p->pitch);
-    }
+    status = status == TOPK_OK ? write_placed(r) : status;
     if (status != TOPK_OK || !topk_dist_checks_table(p)) {
         return status;
     }

@@ -32,7 +32,7 @@ static topk_status place(const struct run *r) {
 topk_status topk_dist_run_gather(struct run *r, topk_status status) {
     const struct topk_dist_plan *p = r->plan;
     if (status == TOPK_OK) {
-        status = topk_dist_select_own(r, p->local, NULL, r->b.values, r->b.indices, p->list_max);
+        status = topk_dist_select_own(r, NULL);
     }
     int64_t count = p->list_max;
     status = topk_dist_agree(p->group, status);

@@ -164,8 +164,7 @@ static topk_status list_ties(const struct run *r) {
         r->b.tie_lengths[row] = is_cut(r, row) ? ties : 0;
         r->b.own_k[row] = r->b.own_better[row] + ties;
     }
-    const topk_status status =
-        topk_dist_select_own(r, p->local, r->b.own_k, r->b.values, r->b.indices, p->list_max);
+    const topk_status status = topk_dist_select_own(r, r->b.own_k);
     for (int64_t row = 0; row < rows && status == TOPK_OK; row++) {
         const int64_t first = row * p->list_max;
         for (int64_t tie = 0; tie < r->b.tie_lengths[row]; tie++) {
@@ -199,6 +198,8 @@ static topk_status cut_ties(const struct run *r) {
             kept++;
         }
         r->b.own_k[row] -= r->b.tie_lengths[row] - kept;
+        /* As if so many ties came before that this rank has those it keeps, and no more. */
+        r->b.before[row] = is_cut(r, row) ? r->b.tie_k[row] - kept : 0;
     }
     return status;
 }
@@ -208,7 +209,11 @@ static topk_status write_placed(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     const size_t slots = (size_t)(p->problem.rows * p->pitch);
     if (!topk_dist_is_streamed(p)) {
-        return topk_dist_select_own(r, p->placed, r->b.own_k, r->output.values, r->output.indices, p->pitch);
+        const topk_status status = topk_dist_select_placed(r);
+        if (status == TOPK_OK) {
+            topk_dist_stride_positions(r, r->output.indices, p->pitch);
+        }
+        return status;
     }
     if (r->output.values != NULL && slots > 0) {
         memcpy(r->output.values, r->b.values, slots * topk_type_size(p->problem.type));
@@ -234,8 +239,7 @@ topk_status topk_dist_run_histogram(struct run *r, topk_status status) {
     status = by_rounds ? cut_ties(r) : count_ties_before(r);
     if (topk_dist_is_placed(p)) {
         if (status == TOPK_OK && topk_dist_is_streamed(p)) {
-            status = topk_dist_stream_own(r, TOPK_ORDER_BY_POSITION, p->pitch, topk_dist_own_k(r, r->b.own_k),
-                                          r->b.values, r->b.indices);
+            status = topk_dist_stream_placed(r);
             if (status == TOPK_OK) {
                 topk_dist_stride_positions(r, r->b.indices, p->pitch);
             }
@@ -245,7 +249,7 @@ topk_status topk_dist_run_histogram(struct run *r, topk_status status) {
         return status == TOPK_OK ? write_placed(r) : status;
     }
     if (status == TOPK_OK && !by_rounds) {
-        status = topk_dist_select_own(r, p->local, r->b.own_k, r->b.values, r->b.indices, p->list_max);
+        status = topk_dist_select_own(r, r->b.own_k);
     }
     status = topk_dist_agree(p->group, status);
     int64_t count = 0;

@@ -33,28 +33,31 @@ const void *topk_dist_own_k(const struct run *r, const int64_t *own_k) {
     return r->b.ks;
 }
 
-topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
-                                 void *values, void *indices, int64_t pitch) {
+topk_status topk_dist_select_own(const struct run *r, const int64_t *own_k) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = r->input;
     topk_output output = TOPK_OUTPUT_INIT;
-    if (topk_dist_is_streamed(p)) {
-        const topk_status streamed =
-            topk_dist_stream_own(r, TOPK_ORDER_BEST_FIRST, pitch, topk_dist_own_k(r, own_k), values, indices);
-        if (streamed == TOPK_OK) {
-            topk_dist_stride_positions(r, indices, pitch);
-        }
-        return streamed;
-    }
-    output.values = values;
-    output.indices = indices;
+    output.values = r->b.values;
+    output.indices = r->b.indices;
     input.k = topk_dist_own_k(r, own_k);
-    const topk_status status =
-        topk_dist_of_core(topk_plan_run(own_plan, &input, &output, r->b.core, p->core_bytes, NULL));
+    const topk_status status = topk_dist_is_streamed(p)
+                                   ? topk_dist_stream_own(r, input.k)
+                                   : topk_dist_of_core(topk_plan_run(p->local, &input, &output, r->b.core,
+                                                                     p->core_bytes, r->stream));
     if (status == TOPK_OK) {
-        topk_dist_stride_positions(r, indices, pitch);
+        topk_dist_stride_positions(r, r->b.indices, p->list_max);
     }
     return status;
+}
+
+topk_status topk_dist_select_placed(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const topk_problem problem = topk_dist_placed_problem(p);
+    topk_input input = r->input;
+    input.k = NULL;
+    return topk_dist_of_core(topk_sharded_select(p->context, &problem, r->b.state, p->counting.state_bytes,
+                                                 &input, r->b.before, p->pitch, r->output.values,
+                                                 r->output.indices, r->stream));
 }
 
 topk_status topk_dist_check_table(const struct run *r) {

@@ -265,7 +265,6 @@ static topk_problem merged(const struct topk_dist_plan *plan, int64_t rows, int6
 static topk_status make_streamed(struct topk_dist_plan *plan) {
     topk_problem *const p = &plan->streamed;
     const int64_t piece = plan->options.piece;
-    size_t bytes = 0;
     *p = plan->problem;
     p->method = p->tuning = NULL;
     p->order = TOPK_ORDER_BEST_FIRST;
@@ -276,14 +275,9 @@ static topk_status make_streamed(struct topk_dist_plan *plan) {
     if (plan->operation == TOPK_OPERATION_COUNT) {
         return topk_dist_of_core(topk_workspace_size(plan->context, plan->operation, p, &plan->core_bytes));
     }
-    topk_status status = topk_accumulator_size(plan->context, p, &plan->accumulator_bytes);
-    if (status == TOPK_OK && topk_dist_is_placed(plan)) { /* by position there may be fewer */
-        topk_problem placed = *p;
-        placed.k_max = plan->pitch;
-        status = topk_accumulator_size(plan->context, &placed, &bytes);
-        plan->accumulator_bytes = bytes > plan->accumulator_bytes ? bytes : plan->accumulator_bytes;
-    }
-    return topk_dist_of_core(status);
+    return topk_dist_selects_lists(plan)
+               ? topk_dist_of_core(topk_accumulator_size(plan->context, p, &plan->accumulator_bytes))
+               : TOPK_OK;
 }
 
 /* On a device: the rank's own among all results of a row, which lie by position and are marked. */
@@ -296,20 +290,14 @@ static topk_status make_marked(struct topk_dist_plan *plan) {
     return status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT_WHERE, &problem, &plan->placed) : status;
 }
 
+/* From lists. */
 static topk_status make_placed(struct topk_dist_plan *plan) {
-    if (plan->on_device && topk_dist_places_lists(plan)) {
+    if (plan->on_device) {
         return make_marked(plan);
     }
-    if (topk_dist_gathers(plan)) {
-        topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
-        problem.order = TOPK_ORDER_BY_POSITION;
-        return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->placed);
-    }
-    topk_problem problem = plan->problem;
-    problem.k_max = plan->pitch;
+    topk_problem problem = merged(plan, plan->problem.rows, plan->pitch);
     problem.order = TOPK_ORDER_BY_POSITION;
-    problem.index_base = plan->options.map == TOPK_DIST_BASE ? problem.index_base : 0;
-    return make_core(plan, plan->operation, &problem, &plan->placed);
+    return make_core(plan, TOPK_OPERATION_MERGE, &problem, &plan->placed);
 }
 
 static topk_status make_merge(struct topk_dist_plan *plan) {
@@ -411,16 +399,17 @@ static topk_status make_calls(struct topk_dist_plan *plan) {
                         (!topk_dist_is_placed(plan) || topk_dist_places_lists(plan));
     struct buffers unused;
     topk_status status = TOPK_OK;
-    if (plan->operation != TOPK_OPERATION_KTH) {
-        status = topk_dist_is_streamed(plan) ? make_streamed(plan) : make_local(plan);
+    if (topk_dist_is_streamed(plan) && plan->operation != TOPK_OPERATION_KTH) {
+        status = make_streamed(plan);
+    } else if (plan->operation == TOPK_OPERATION_COUNT || topk_dist_selects_lists(plan)) {
+        status = make_local(plan);
     }
     if (status == TOPK_OK && plan->nodes != NULL) {
         status = make_nodes_merge(plan);
     } else if (status == TOPK_OK && merges) {
         status = make_merge(plan);
     }
-    const bool places = topk_dist_places_lists(plan) || !topk_dist_is_streamed(plan);
-    if (status == TOPK_OK && topk_dist_is_placed(plan) && places) {
+    if (status == TOPK_OK && topk_dist_places_lists(plan)) {
         status = make_placed(plan);
     }
     if (status == TOPK_OK && topk_dist_counts(plan)) {

@@ -39,7 +39,7 @@ struct topk_dist_plan {
     topk_problem merging;  /* of all rows, for a group that sends lists and merges them at once */
     topk_plan *node_merge; /* GATHER_NODES: of the lists of a node's ranks, and of all nodes' */
     topk_plan *nodes_merge;
-    topk_plan *placed;     /* IN_PLACE: the rank's results by position, from its elements or its list */
+    topk_plan *placed;     /* IN_PLACE: the rank's results by position, from lists */
     topk_plan *own_counts; /* on a device, in place by lists: how many results are the rank's own */
     topk_plan *best_kth;   /* exchange_kth: of the k-th elements of all ranks' lists */
     topk_plan *better;     /* likewise: of two elements */
@@ -122,11 +122,16 @@ static inline bool topk_dist_places_lists(const struct topk_dist_plan *plan) {
            (topk_dist_gathers(plan) || (plan->on_device && topk_dist_may_tie(plan)));
 }
 
-/* Whether results lie in lists before they are delivered. In place a histogram leaves them where they are,
- * unless it needs them for ties, or pieces may turn out to be unreadable. */
+/* Whether a rank selects its candidates to a list. In place a histogram takes results by the state of its
+ * rounds, unless it needs the list for ties. */
+static inline bool topk_dist_selects_lists(const struct topk_dist_plan *plan) {
+    return topk_dist_selects(plan) &&
+           (topk_dist_gathers(plan) || !topk_dist_is_placed(plan) || topk_dist_may_tie(plan));
+}
+
+/* Whether results lie in lists before they are delivered: also where pieces may turn out to be unreadable. */
 static inline bool topk_dist_has_lists(const struct topk_dist_plan *plan) {
-    return topk_dist_selects(plan) && (topk_dist_gathers(plan) || !topk_dist_is_placed(plan) ||
-                                       topk_dist_may_tie(plan) || topk_dist_is_streamed(plan));
+    return topk_dist_selects_lists(plan) || (topk_dist_selects(plan) && topk_dist_is_streamed(plan));
 }
 
 /* Whether the k-th is found by sums of counters. */
@@ -145,6 +150,13 @@ static inline topk_order topk_dist_list_order(const struct topk_dist_plan *plan)
     const bool free = plan->problem.order == TOPK_ORDER_ANY && !topk_dist_is_placed(plan) &&
                       !topk_dist_exchanges(plan) && (topk_dist_gathers(plan) || !topk_dist_may_tie(plan));
     return free ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
+}
+
+/* For topk_sharded_select(): positions on the rank, plus index_base where ranks have runs. */
+static inline topk_problem topk_dist_placed_problem(const struct topk_dist_plan *plan) {
+    topk_problem problem = plan->counted;
+    problem.index_base = plan->options.map == TOPK_DIST_BASE ? problem.index_base : 0;
+    return problem;
 }
 
 static inline size_t topk_dist_integer_bytes(topk_index_type type) {

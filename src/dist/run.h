@@ -41,16 +41,19 @@ topk_status topk_dist_agree_in_run(struct run *r, topk_status status);
 /* Whether the table of positions, if there is one, ascends in each row. */
 topk_status topk_dist_check_table(const struct run *r);
 
-/* Runs a plan of the core for the elements of this rank, with positions in the whole row as indices.
- * `own_k`: k of each row, or NULL, which is the caller's. */
-topk_status topk_dist_select_own(const struct run *r, const topk_plan *own_plan, const int64_t *own_k,
-                                 void *values, void *indices, int64_t pitch);
+/* Selects the rank's list from its elements, with positions in the whole row as indices. `own_k`: k of each
+ * row, or NULL, which is the caller's. */
+topk_status topk_dist_select_own(const struct run *r, const int64_t *own_k);
 
-/* The same of elements that come in pieces: the first k_max of each row's list, best first or by position.
- * `k`: of each row, extents, or NULL. Indices are positions on the rank, plus index_base where ranks have
- * runs. */
-topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
-                                 void *values, void *indices);
+/* The same of elements that come in pieces. `k`: of each row, extents, or NULL. Indices are positions on the
+ * rank, plus index_base where ranks have runs. */
+topk_status topk_dist_stream_own(const struct run *r, const void *k);
+
+/* Selects the rank's results by the rounds' state, by position, if b.before ties lie before its own. Indices
+ * are such positions. From its elements to the outputs; or, where these come in pieces, to the rank's list,
+ * in rows of p->pitch slots. */
+topk_status topk_dist_select_placed(const struct run *r);
+topk_status topk_dist_stream_placed(const struct run *r);
 
 /* own_k as extents, in b.ks; NULL: the caller's k. */
 const void *topk_dist_own_k(const struct run *r, const int64_t *own_k);

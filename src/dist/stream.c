@@ -31,18 +31,16 @@ static topk_status push(const struct run *r, const struct piece *piece, void *wh
                                     piece->length, piece->first, r->stream));
 }
 
-topk_status topk_dist_stream_own(const struct run *r, topk_order order, int64_t k_max, const void *k,
-                                 void *values, void *indices) {
+topk_status topk_dist_stream_own(const struct run *r, const void *k) {
     const struct topk_dist_plan *p = r->plan;
     struct list list = {p->streamed, k};
-    list.problem.k_max = k_max;
-    list.problem.order = order;
     topk_status status = topk_dist_of_core(
         topk_accumulator_init(p->context, &list.problem, r->b.accumulator, p->accumulator_bytes, r->stream));
     status = status == TOPK_OK ? topk_dist_visit_pieces(r, push, &list) : status;
     if (status == TOPK_OK) {
         status = topk_dist_of_core(topk_accumulator_finish(p->context, &list.problem, r->b.accumulator,
-                                                           p->accumulator_bytes, values, indices, r->stream));
+                                                           p->accumulator_bytes, r->b.values, r->b.indices,
+                                                           r->stream));
     }
     return status;
 }
@@ -60,6 +58,22 @@ static topk_status count_part(const struct run *r, const struct piece *piece, vo
 
 topk_status topk_dist_stream_round(const struct run *r, int round) {
     return topk_dist_visit_pieces(r, count_part, &round);
+}
+
+/* ---- The rank's results in place ---- */
+
+static topk_status select_part(const struct run *r, const struct piece *piece, void *what) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_problem problem = topk_dist_placed_problem(p);
+    problem.row_stride = piece->row_stride;
+    problem.index_base += piece->first;
+    return topk_dist_of_core(topk_sharded_select_part(
+        p->context, &problem, r->b.state, p->counting.state_bytes, piece->number, &piece->input,
+        piece->length, what, p->pitch, r->b.values, r->b.indices, r->stream));
+}
+
+topk_status topk_dist_stream_placed(const struct run *r) {
+    return topk_dist_visit_pieces(r, select_part, r->b.before);
 }
 
 /* ---- A count ---- */

@@ -132,3 +132,17 @@ topk_status __wrap_topk_sharded_result(topk_context *context, const topk_problem
     return failing_now() ? TOPK_ERROR_DEVICE
                          : __real_topk_sharded_result(context, problem, state, bytes, before, output, stream);
 }
+
+topk_status __real_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream) {
+    return failing_now() ? TOPK_ERROR_DEVICE
+                         : __real_topk_sharded_select(context, problem, state, bytes, input, before, pitch,
+                                                      values, indices, stream);
+}

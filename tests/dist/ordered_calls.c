@@ -189,3 +189,21 @@ topk_status __wrap_topk_sharded_count_part(topk_context *context, const topk_pro
                          : __real_topk_sharded_count_part(context, problem, state, bytes, round, part, input,
                                                           length, counters, stream);
 }
+
+topk_status __real_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream) {
+    look(problem, input, length, stream);
+    return failing_now() ? TOPK_ERROR_DEVICE
+                         : __real_topk_sharded_select_part(context, problem, state, bytes, part, input,
+                                                           length, before, pitch, values, indices, stream);
+}

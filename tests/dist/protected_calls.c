@@ -77,6 +77,41 @@ topk_status __wrap_topk_sharded_result(topk_context *context, const topk_problem
     return status;
 }
 
+topk_status __real_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select(topk_context *context, const topk_problem *problem, void *state,
+                                       size_t bytes, const topk_input *input, const int64_t *before,
+                                       int64_t pitch, void *values, void *indices, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_sharded_select(context, problem, state, bytes, input, before,
+                                                          pitch, values, indices, stream);
+    protected_close();
+    return status;
+}
+
+topk_status __real_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_sharded_select_part(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t bytes, int64_t part, const topk_input *input,
+                                            int64_t length, const int64_t *before, int64_t pitch,
+                                            void *values, void *indices, topk_stream stream) {
+    protected_open();
+    const topk_status status = __real_topk_sharded_select_part(
+        context, problem, state, bytes, part, input, length, before, pitch, values, indices, stream);
+    protected_close();
+    return status;
+}
+
 topk_status __real_topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
                              topk_stream stream);
 topk_status __wrap_topk_copy(const topk_context *context, void *to, const void *from, size_t bytes,
