@@ -23,8 +23,11 @@ static const struct accumulate_kernels *kernels_of(const struct accumulator *a) 
 /* A call with no chunk and no outputs. */
 static struct accumulate_args args_of(const struct accumulator *a, const struct accumulate_state *state) {
     const struct call none = {.context = a->context, .plan = &a->plan, .stream = a->stream};
-    return (struct accumulate_args){
-        .rows = row_args_of(&none), .problem = a->problem, .payload = PAYLOAD_UNKNOWN, .state = *state};
+    return (struct accumulate_args){.rows = row_args_of(&none),
+                                    .problem = a->problem,
+                                    .payload = PAYLOAD_UNKNOWN,
+                                    .state = *state,
+                                    .is_apart = topk_cuda_accumulate_is_apart(a)};
 }
 
 /* For the kernels that work on lists: so many blocks, at most some for each multiprocessor. */
@@ -113,6 +116,49 @@ static int read_chunk(const struct work *w, const struct subcall *inner, const s
     return error != 0 ? error : kernels_of(w->a)->where(&grid, &where);
 }
 
+/* Settles rows, if the state says so. */
+static int settle_apart(const struct accumulator *a, const struct push_scratch *scratch,
+                        struct accumulate_args *args) {
+    const struct accumulate_state *state = &args->state;
+    const struct subcall *inner = &a->of_candidates[KEPT];
+    const topk_lists lists = {.size = sizeof lists,
+                              .lists = 1,
+                              .payload = state->candidates.payload,
+                              .payload_bytes = (int64_t)a->plan.index_bytes};
+    const struct call outer = {.context = a->context, .input = TOPK_INPUT_INIT, .stream = a->stream};
+    struct call call = topk_subcall_call(&outer, inner, scratch->merge);
+    call.input.values = state->candidates.elements;
+    call.input.indices = state->candidates.positions;
+    call.input.lengths = state->lengths;
+    call.input.k = state->ks;
+    call.lists = &lists;
+    call.values = state->best.elements;
+    call.indices = state->best.positions;
+    call.payload = state->best.payload;
+    call.condition = &state->header->selects;
+    args->bars = scratch->bars;
+    const struct launch_grid slots = grid_for(a, a->plan.problem.rows * state->best.pitch);
+    int error = kernels_of(a)->gather(&slots, args);
+    error = error != 0 ? error : inner->decision.run(&call);
+    const int64_t rows = a->plan.problem.rows,
+                  keepers =
+                      least(ACCUMULATE_KEEPERS, divide_up(a->plan.problem.k_max, ACCUMULATE_LIST_THREADS));
+    const struct launch_grid keep = list_grid(a, rows * keepers, INT32_MAX);
+    return error != 0 ? error : kernels_of(a)->keep(&keep, args);
+}
+
+/* Settles rows before results are written. */
+static int settle_for_results(const struct accumulator *a, void *memory, const struct accumulate_args *args) {
+    const struct push_scratch scratch = topk_cuda_accumulate_push_scratch(a, &a->select, memory);
+    const struct launch_grid grid = list_grid(a, 1, 1);
+    struct accumulate_args own = *args;
+    if (!topk_cuda_accumulate_is_apart(a)) {
+        return 0;
+    }
+    const int error = kernels_of(a)->ask(&grid, &own);
+    return error != 0 ? error : settle_apart(a, &scratch, &own);
+}
+
 /* There is always room for k_max elements. */
 static int launch_push(const void *of) {
     const struct work *w = of;
@@ -129,6 +175,9 @@ static int launch_push(const void *of) {
     args.payload = chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
     args.payload = chunk->length > 0 ? args.payload : PAYLOAD_UNKNOWN;
     const int error = read_chunk(w, inner, &args, scratch.match);
+    if (error == 0 && args.is_apart) {
+        return settle_apart(a, &scratch, &args);
+    }
     return error != 0 || chunk->length <= a->plan.problem.k_max || !topk_cuda_accumulate_selects(a)
                ? error
                : select_best(w, inner, scratch.selection, &args);
@@ -177,7 +226,8 @@ static int launch_write(const void *of) {
     args.sorted = a->plan.problem.order == TOPK_ORDER_BY_POSITION ? NULL : s.sorted;
     args.arranged = s.arranged;
     const int64_t *candidates = l.state.candidates.positions;
-    int error = launch_merge(a, &args);
+    int error = settle_for_results(a, l.scratch, &args);
+    error = error != 0 ? error : launch_merge(a, &args);
     error = error != 0 ? error : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
     const bool is_done = error != 0 || args.sorted == NULL; /* the results are arranged */
@@ -208,7 +258,8 @@ static int launch_export(const void *of) {
     const int64_t *candidates = l.state.candidates.positions;
     args.positions = s.positions;
     args.of_rows.places = s.places;
-    int error = args.has_state ? launch_merge(a, &args.of_rows) : 0;
+    int error = args.has_state ? settle_for_results(a, l.scratch, &args.of_rows) : 0;
+    error = error != 0 || !args.has_state ? error : launch_merge(a, &args.of_rows);
     error = error != 0 || !args.has_state
                 ? error
                 : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);

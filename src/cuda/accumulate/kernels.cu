@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
+#include "apart.cuh"
 #include "bytes.cuh"
 #include "merge.cuh"
 #include "push.cuh"
@@ -36,6 +37,18 @@ static int launch_carry(const struct launch_grid *grid, const struct accumulate_
     return launch("accumulate_carry", grid, 0, accumulate_carry<element_t>, args);
 }
 
+static int launch_ask(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_ask", grid, 0, accumulate_ask<element_t>, args);
+}
+
+static int launch_gather(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_gather", grid, 0, accumulate_gather<element_t>, args);
+}
+
+static int launch_keep(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_keep", grid, shared_bytes_of(carve_keep), accumulate_keep<element_t>, args);
+}
+
 static int launch_arrange(const struct launch_grid *grid, const struct accumulate_args *args) {
     return launch("accumulate_arrange", grid, 0, accumulate_arrange<element_t>, args);
 }
@@ -60,6 +73,9 @@ static int prepare(uint32_t shared_bytes_max) {
     error = error != 0 ? error : simt_prepare(accumulate_merge<element_t>, list_bytes());
     error = error != 0 ? error : simt_prepare(accumulate_init<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_carry<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_ask<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_gather<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_keep<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_arrange<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_export<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_import<element_t>, 0);
@@ -67,5 +83,5 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct accumulate_kernels INSTANCE = {
-    prepare,      shared_bytes,   launch_init,  launch_push,   launch_where, launch_merge,
-    launch_carry, launch_arrange, launch_write, launch_export, launch_import};
+    prepare,    shared_bytes,  launch_init, launch_push,    launch_where, launch_merge,  launch_carry,
+    launch_ask, launch_gather, launch_keep, launch_arrange, launch_write, launch_export, launch_import};

@@ -105,6 +105,8 @@ struct accumulate_args {
     int64_t base;
     enum accumulate_payload payload; /* of a chunk; unknown without one, or without elements */
     bool ends;                       /* the state is finished */
+    bool is_apart;                   /* launches of their own settle rows: apart.cuh */
+    uint64_t *bars;                  /* of blocks that do: key and position of the last that each keeps */
     struct accumulate_state state;
     struct accumulate_state other; /* that is merged into the state; or without a header */
     /* Where results come from: places of candidates by their position, and places among these; NULL: these
@@ -146,6 +148,13 @@ struct accumulate_kernels {
     int (*merge)(const struct launch_grid *grid, const struct accumulate_args *args);
     /* The payload of what was selected from a chunk. */
     int (*carry)(const struct launch_grid *grid, const struct accumulate_args *args);
+    /* Of rows that launches of their own settle: looks whether they are to be; puts the best of a chunk
+     * behind the candidates; keeps what is in the list of the best. The last grid has as many blocks for each
+     * row.
+     */
+    int (*ask)(const struct launch_grid *grid, const struct accumulate_args *args);
+    int (*gather)(const struct launch_grid *grid, const struct accumulate_args *args);
+    int (*keep)(const struct launch_grid *grid, const struct accumulate_args *args);
     /* Elements of candidates by their position. */
     int (*arrange)(const struct launch_grid *grid, const struct accumulate_args *args);
     /* Indices of results; or of a state that is broken, everything. */

@@ -11,6 +11,10 @@ bool topk_cuda_accumulate_selects(const struct accumulator *a) {
     return a->plan.problem.rows > ACCUMULATE_WAYS_OUT;
 }
 
+bool topk_cuda_accumulate_is_apart(const struct accumulator *a) {
+    return a->plan.problem.k_max >= ACCUMULATE_APART && !topk_cuda_accumulate_selects(a);
+}
+
 int64_t topk_cuda_accumulate_blocks_of_row(const struct accumulator *a) {
     return greatest(ACCUMULATE_HOLDERS / greatest(a->plan.problem.rows, 1), 1);
 }
@@ -20,6 +24,18 @@ static int64_t reserve_of(const struct accumulator *a) {
     return topk_cuda_accumulate_selects(a) ? 0 : topk_cuda_accumulate_blocks_of_row(a) * ACCUMULATE_HELD;
 }
 
+/* The best of each row's candidates, in any order. */
+static topk_status choose_kept(struct accumulator *a, int64_t pitch) {
+    topk_problem p = a->plan.problem;
+    p.length_max = p.row_stride = pitch;
+    p.index_type = p.extent_type = TOPK_INDEX_I64;
+    p.index_base = 0;
+    p.order = TOPK_ORDER_ANY;
+    p.ties = TOPK_TIES_LOWEST_INDEX;
+    p.method = p.tuning = NULL;
+    return topk_subcall_choose(a->context, TOPK_OPERATION_MERGE, &p, &a->room, &a->of_candidates[KEPT]);
+}
+
 topk_status topk_cuda_accumulate_choose(struct accumulator *a) {
     const int64_t k = a->plan.problem.k_max, pitch = ACCUMULATE_ROOM * k + reserve_of(a);
     if (k > K_MAX) {
@@ -27,8 +43,11 @@ topk_status topk_cuda_accumulate_choose(struct accumulator *a) {
                          (long long)k);
     }
     const topk_problem positions = topk_accumulator_positions(a, k);
-    const topk_status status =
+    topk_status status =
         topk_accumulator_choose(a, TOPK_OPERATION_SELECT, &positions, k, pitch, &a->of_candidates[SORTED]);
+    if (status == TOPK_OK && topk_cuda_accumulate_is_apart(a)) {
+        status = choose_kept(a, pitch);
+    }
     return status != TOPK_OK ? status
                              : topk_accumulator_choose(a, TOPK_OPERATION_SELECT, &a->plan.problem, k, k,
                                                        &a->of_candidates[BEST]);
@@ -52,10 +71,11 @@ struct accumulate_state topk_cuda_accumulate_take(struct arena *arena, const str
     state.rows = arena_take(arena, rows, sizeof *state.rows);
     state.reserve = reserve_of(a);
     state.candidates = take_list(arena, &a->plan, ACCUMULATE_ROOM * p->k_max + state.reserve);
+    const int64_t listed = ACCUMULATE_LISTED * most + state.reserve / ACCUMULATE_HELD_OF_LISTED;
     state.best = take_list(arena, &a->plan,
-                           topk_cuda_accumulate_selects(a)
-                               ? most
-                               : ACCUMULATE_LISTED * most + state.reserve / ACCUMULATE_HELD_OF_LISTED);
+                           topk_cuda_accumulate_selects(a)    ? most
+                           : topk_cuda_accumulate_is_apart(a) ? greatest(listed, p->k_max)
+                                                              : listed);
     state.ways_out = arena_take(arena, topk_cuda_accumulate_selects(a) ? 0 : rows, sizeof *state.ways_out);
     state.lengths = arena_take(arena, rows, sizeof *state.lengths);
     state.ks = arena_take(arena, rows, sizeof *state.ks);
@@ -65,10 +85,14 @@ struct accumulate_state topk_cuda_accumulate_take(struct arena *arena, const str
 struct push_scratch topk_cuda_accumulate_push_scratch(const struct accumulator *a,
                                                       const struct subcall *inner, void *scratch) {
     struct arena arena = {scratch, 0};
-    struct push_scratch s;
+    struct push_scratch s = {.merge = NULL};
     s.match = arena_take(&arena, has_predicate(&inner->plan) ? 1 : 0, sizeof *s.match);
     s.selection =
         arena_take(&arena, topk_cuda_accumulate_selects(a) ? 1 : 0, inner->decision.workspace_bytes);
+    if (topk_cuda_accumulate_is_apart(a)) {
+        s.merge = arena_take(&arena, 1, a->of_candidates[KEPT].decision.workspace_bytes);
+        s.bars = arena_take(&arena, (size_t)a->plan.problem.rows * ACCUMULATE_KEEPERS, 2 * sizeof *s.bars);
+    }
     s.bytes = arena.used;
     return s;
 }

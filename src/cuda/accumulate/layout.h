@@ -7,7 +7,8 @@
 #include "kernels.h"
 
 /* Places of candidates by their position, and the k best of them. */
-enum { SORTED, BEST };
+/* And of rows that are settled apart, the best of all candidates. */
+enum { SORTED, BEST, KEPT };
 
 struct layout {
     struct accumulate_state state;
@@ -20,6 +21,8 @@ struct layout {
 struct push_scratch {
     struct match *match; /* of bounds that the device reads */
     void *selection;     /* its workspace */
+    void *merge;         /* of what settles rows */
+    uint64_t *bars;
     size_t bytes;
 };
 
@@ -37,6 +40,9 @@ void topk_cuda_accumulate_measure(struct accumulator *a);
 
 /* Whether a selection finds the best of a chunk. */
 bool topk_cuda_accumulate_selects(const struct accumulator *a);
+
+/* Whether launches of their own settle rows. */
+bool topk_cuda_accumulate_is_apart(const struct accumulator *a);
 
 /* Blocks that share a row of a chunk, at most. */
 int64_t topk_cuda_accumulate_blocks_of_row(const struct accumulator *a);

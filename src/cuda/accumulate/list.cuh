@@ -139,6 +139,8 @@ template <typename Element> struct row_candidates {
             now.count = 0;
             return;
         }
+        if (now.has_bar && now.count == now.k)
+            return; /* nothing has come since */
         TOPK_REACHED(REACHED_ACCUMULATE_SETTLED);
         const struct kth_range range = kth_class();
         const code_range<Element> ties = code_range_of<Element>(a.rows.map, range);

@@ -42,6 +42,19 @@ TOPK_DEVICE int64_t leave_way_out(struct accumulate_way_out &w) {
     return (int64_t)listed;
 }
 
+/* Leaves a row whose candidates, and the listed best of the chunk, launches behind this one settle. Returns
+ * whether they have to. All threads of the row's last block. */
+TOPK_DEVICE bool leave_apart(const struct accumulate_args &a, int64_t row, struct known_row now,
+                             int64_t best) {
+    now.count = now.k == 0 ? 0 : now.count + best;
+    if (simt_thread() == 0) {
+        now.store(a.state.rows[row]);
+        simt_store_relaxed(&a.state.ways_out[row].listed, now.k == 0 ? (uint64_t)0 : (uint64_t)best);
+        leave_row(a, row, now.k, now.count);
+    }
+    return best > 0 || (!now.has_bar && now.count >= now.k) || room_of(a, now) < a.state.best.pitch;
+}
+
 /* Counts in what all blocks have added to a row, and what waits for it. Returns whether the row is left to a
  * selection from the chunk. All threads of the row's last block. */
 template <typename Element>
@@ -67,6 +80,8 @@ TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, struc
     const int64_t best = waits                     ? a.state.best.pitch
                          : is_left && !is_selected ? leave_way_out(a.state.ways_out[row])
                                                    : 0;
+    if (a.is_apart)
+        return leave_apart(a, row, c.now, best);
     bool is_added = best == 0;
 #pragma unroll 1
     for (;;) { /* settles before and after */
@@ -94,14 +109,15 @@ TOPK_DEVICE bool count_in(const struct accumulate_args &a, int64_t row, simt_sha
                           struct taken_slots taken) {
     const struct known_row now = row_in_state(known);
     if (!now.has_bar || now.k == 0 || row_of_chunk(known).wanted < now.k || taken.is_full() ||
-        known_header::of_words(known).waits(a) || room_of(a, now) - (int64_t)taken.slots() < a.rows.k_max)
+        known_header::of_words(known).waits(a) ||
+        room_of(a, now) - (int64_t)taken.slots() < (a.is_apart ? a.state.best.pitch : a.rows.k_max))
         return false;
     /* In another warp than the first, whose stores are on their way. */
     if (simt_thread() == simt_threads() - 1) {
         simt_store_relaxed(&a.state.rows[row].count, (uint64_t)now.count + taken.slots());
         if (simt_blocks() > 1)
             simt_store_relaxed(&a.state.rows[row].placed, now.placed + taken.slots());
-        leave_row(a, row, now.k, 0);
+        leave_row(a, row, now.k, a.is_apart ? now.count + (int64_t)taken.slots() : 0);
     }
     return true;
 }

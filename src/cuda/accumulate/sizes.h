@@ -31,6 +31,10 @@ enum {
     /* Up to so many rows, the blocks of a row find the best of a chunk themselves where they have to; of more
      * rows a selection follows. */
     ACCUMULATE_WAYS_OUT = SIZE(64, 2),
+    /* From so many results on, launches of their own settle such rows; and blocks of these that share a row,
+     * at most. */
+    ACCUMULATE_APART = SIZE(1 << 15, 24),
+    ACCUMULATE_KEEPERS = SIZE(256, 3),
     /* The list of the best of a chunk has so many slots for each result, and one more for every so many of
      * the reserve. */
     ACCUMULATE_LISTED = 2,
