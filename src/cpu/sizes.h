@@ -44,6 +44,9 @@ enum {
     AT_ONCE_MAX = 100,
     IN_CACHE_MAX = 16,
     BUCKET_ENTRIES = 24,
+    BUCKETS_FEW = 6,
+    LARGE_BUCKET_ENTRIES = 48,
+    LARGE_IN_CACHE_MAX = 64,
     COLLECTED_MIN = 200,
     BATCH_ELEMENTS = 256,
     TILE = 128,
@@ -86,8 +89,14 @@ enum {
     IN_CACHE_MAX = 1 << 14,
     /* Entries that a bucket should have at least. */
     BUCKET_ENTRIES = 1 << 13,
+    /* Dealing to more buckets than this costs more, for each has a page of its own under way. So from then on
+     * buckets grow up to LARGE_BUCKET_ENTRIES, and only then become more; and a thread sorts up to
+     * LARGE_IN_CACHE_MAX entries at once. */
+    BUCKETS_FEW = 1 << 9,
+    LARGE_BUCKET_ENTRIES = 1 << 15,
+    LARGE_IN_CACHE_MAX = 1 << 16,
     /* Entries that are dealt line by line; fewer stay in the caches. */
-    COLLECTED_MIN = 1 << 23,
+    COLLECTED_MIN = 1 << 26,
     /* Elements of short rows that a thread takes on at once. */
     BATCH_ELEMENTS = 1 << 16,
     /* Elements whose masks are made before any is moved: 8 Ki f32 stay in the first cache levels. Where few
@@ -119,12 +128,8 @@ enum {
 #endif
 };
 
-/* Numbers of 64 bits in each scratch buffer of a thread that sorts: an entry or two stubs of each, or a line
- * for each bucket. */
-enum {
-    LINE_NUMBERS = LINE / 8,
-    SORT_SCRATCH = IN_CACHE_MAX > BUCKETS_MAX *LINE_NUMBERS ? IN_CACHE_MAX : BUCKETS_MAX *LINE_NUMBERS,
-};
+/* Numbers of 64 bits that hold a line for each bucket. */
+enum { LINE_NUMBERS = LINE / 8, BUCKET_LINES = BUCKETS_MAX * LINE_NUMBERS };
 
 /* Rows longer than this have positions of 8 bytes. */
 #ifdef TOPK_SHRINK

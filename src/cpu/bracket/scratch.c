@@ -20,10 +20,10 @@ static size_t entry_bytes(size_t element_bytes) {
     return element_bytes == 8 ? sizeof(uint64_t) + sizeof(uint32_t) : sizeof(uint64_t);
 }
 
-/* More threads than caches full of results would only take memory. */
-static int sort_threads(int threads, size_t k) {
-    const size_t worthwhile =
-        k / IN_CACHE_MAX + 1 < SORT_THREADS_MAX ? k / IN_CACHE_MAX + 1 : SORT_THREADS_MAX;
+/* More threads than caches full of results would only take memory, and so would many with large scratches. */
+static int sort_threads(int threads, size_t k, size_t in_cache) {
+    const size_t most = in_cache > IN_CACHE_MAX ? SORT_THREADS_MAX / 2 : SORT_THREADS_MAX;
+    const size_t caches = k / IN_CACHE_MAX + 1, worthwhile = caches < most ? caches : most;
     return worthwhile < (size_t)threads ? (int)worthwhile : threads;
 }
 
@@ -36,6 +36,8 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
     const bool sorts = selects && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     const bool merges = selects && plan->problem.order == TOPK_ORDER_BY_POSITION && pooled;
     const bool listed = sorts && k >= LISTED_MIN;
+    const size_t in_cache =
+        k > (size_t)BUCKETS_FEW * BUCKET_ENTRIES ? LARGE_IN_CACHE_MAX : (size_t)IN_CACHE_MAX;
     struct scratch_sizes s = {
         .threads = threads,
         .element_bytes = bytes,
@@ -47,7 +49,8 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
                   : selects ? slots
                             : 0,
                   merges ? slots : 0},
-        .sort_threads = listed ? sort_threads(threads, k) : 0,
+        .sort_threads = listed ? sort_threads(threads, k, in_cache) : 0,
+        .in_cache = in_cache,
         .short_row = topk_cpu_short_row_sizes(plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX)};
     const size_t pool_bytes = bytes + (selects ? s.position_bytes : 0), list_bytes = entry_bytes(bytes);
     const size_t place_bytes = !listed ? pool_bytes : wide ? pool_bytes + 2 * list_bytes : 2 * list_bytes;
@@ -96,9 +99,11 @@ struct scratch topk_cpu_scratch_take(struct arena *arena, const struct scratch_s
     s.bins = arena_take(arena, members, HISTOGRAM_BINS * sizeof *s.bins);
     const size_t sorters = (size_t)sizes->sort_threads;
     s.sort_threads = sizes->sort_threads;
-    s.sort_scratch[0] = arena_take(arena, sorters, SORT_SCRATCH * sizeof *s.sort_scratch[0]);
-    s.sort_scratch[1] =
-        arena_take(arena, sizes->element_bytes == 8 ? sorters : 0, SORT_SCRATCH * sizeof *s.sort_scratch[1]);
+    s.in_cache = sizes->in_cache;
+    s.sort_pitch = s.in_cache > BUCKET_LINES ? s.in_cache : BUCKET_LINES;
+    s.sort_scratch = arena_take(arena, sorters, s.sort_pitch * sizeof *s.sort_scratch);
+    s.slot_lines =
+        arena_take(arena, sizes->element_bytes == 8 ? sorters : 0, BUCKET_LINES * sizeof(uint64_t));
     s.prefix_counts = arena_take(arena, sorters, PREFIXES * sizeof *s.prefix_counts);
     s.bucket_offsets = arena_take(arena, sorters, (size_t)2 * BUCKETS_MAX * sizeof *s.bucket_offsets);
     s.prefix_buckets = arena_take(arena, sorters > 0 ? PREFIXES : 0, sizeof *s.prefix_buckets);

@@ -35,7 +35,10 @@ struct scratch {
      * but in wide rows. */
     struct list lists[2];
     int sort_threads;
-    uint64_t *sort_scratch[2];  /* SORT_SCRATCH for each of these threads; the second for keys of 64 bits */
+    size_t in_cache;            /* entries that a thread sorts in its scratch */
+    uint64_t *sort_scratch;     /* sort_pitch for each of these threads: in_cache, or BUCKET_LINES if more */
+    size_t sort_pitch;
+    uint32_t *slot_lines;       /* 2 * BUCKET_LINES for each of them, for keys of 64 bits; else NULL */
     uint32_t *prefix_counts;    /* PREFIXES for each of them */
     uint32_t *bucket_offsets;   /* twice BUCKETS_MAX for each of them */
     uint16_t *prefix_buckets;   /* PREFIXES, for all of them */
@@ -54,6 +57,7 @@ struct scratch_sizes {
     size_t capacity, pool_values, pool_positions, tiles, sample_keys, slots[2], lists;
     size_t matches; /* for each thread */
     int sort_threads;
+    size_t in_cache;
     struct short_row_sizes short_row;
 };
 

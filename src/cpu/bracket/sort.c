@@ -46,10 +46,9 @@ static struct dealing dealing_of(const struct sorting *s, int part) {
     struct dealing dealing = {
         .buckets = s->bucket_of, .begins = offsets_of(s, part) + BUCKETS_MAX, .offsets = offsets_of(s, part)};
     if (s->entries >= COLLECTED_MIN) {
-        dealing.lines = scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH;
-        dealing.slot_lines = scratch->sort_scratch[1] == NULL
-                                 ? NULL
-                                 : (uint32_t *)(scratch->sort_scratch[1] + (size_t)part * SORT_SCRATCH);
+        dealing.lines = scratch->sort_scratch + (size_t)part * scratch->sort_pitch;
+        dealing.slot_lines =
+            scratch->slot_lines == NULL ? NULL : scratch->slot_lines + (size_t)part * 2 * BUCKET_LINES;
     }
     return dealing;
 }
@@ -172,7 +171,8 @@ static void sort_share(void *argument, int part, int parts) {
         }
         const size_t begin = s->begins[bucket], count = s->begins[bucket + 1] - begin;
         s->b->kernels->sort_list(scratch->lists, 0, begin, count,
-                                 scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH, write_run, s);
+                                 scratch->sort_scratch + (size_t)part * scratch->sort_pitch,
+                                 scratch->in_cache, write_run, s);
     }
 }
 
@@ -209,6 +209,11 @@ static struct prefixes prefixes_of(struct key_span span, unsigned bits, size_t b
     return prefixes;
 }
 
+static size_t buckets_wanted(size_t entries) {
+    const size_t small = entries / BUCKET_ENTRIES + 1, large = entries / LARGE_BUCKET_ENTRIES + 1;
+    return large > BUCKETS_FEW ? smaller(large, BUCKETS_MAX) : smaller(small, BUCKETS_FEW);
+}
+
 static int parts_of(const struct bracket *b, size_t entries) {
     return entries >= TEAM_ELEMENTS_MIN / 2 ? b->scratch->sort_threads : 1;
 }
@@ -220,7 +225,7 @@ bool topk_cpu_sorts_at_once(const struct bracket *b, size_t entries) {
 void topk_cpu_sort_results(const struct bracket *b, const struct results *results, struct key_span span) {
     const struct scratch *scratch = b->scratch;
     const size_t entries = results->listed + results->rest;
-    const size_t wanted = smaller(entries / BUCKET_ENTRIES + 1, BUCKETS_MAX);
+    const size_t wanted = buckets_wanted(entries);
     const int parts = parts_of(b, entries);
     struct sorting s = {.b = b,
                         .results = results,

@@ -186,9 +186,9 @@ struct kernels {
     void (*finish_dealing)(const struct dealing *dealing, size_t buckets, const struct list *list);
 
     /* Sorts n >= 1 entries of lists[from] from `begin` on, best first and stable, and hands them on run by
-     * run. The other list has room for as many there, `scratch` for SORT_SCRATCH numbers of 64 bits. */
+     * run. The other list has room for as many there, `scratch` for in_cache numbers of 64 bits. */
     void (*sort_list)(const struct list lists[2], int from, size_t begin, size_t n, uint64_t *scratch,
-                      list_function sorted, void *argument);
+                      size_t in_cache, list_function sorted, void *argument);
 
     /* Widens a span to the codes of n elements. */
     void (*widen_span)(const void *values, size_t n, const struct key_map *map, struct code_span *span);

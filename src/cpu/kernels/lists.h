@@ -169,11 +169,11 @@ static struct code_range range_of(const struct list *list, size_t begin, size_t 
 
 /* Puts n entries of the range in order, which are few enough for the cache, and hands them on. */
 static void sort_in_cache(const struct list *list, size_t begin, size_t n, struct code_range range,
-                          uint64_t *scratch, list_function sorted, void *argument) {
+                          uint64_t *scratch, size_t in_cache, list_function sorted, void *argument) {
 #if KEY_BITS == 64
     /* Entries stay where they are, and are copied as they are handed on. */
     uint32_t *stubs = (uint32_t *)scratch;
-    const struct stubs s = {list->entries + begin, stubs, stubs + IN_CACHE_MAX, number_width(n)};
+    const struct stubs s = {list->entries + begin, stubs, stubs + in_cache, number_width(n)};
     uint64_t entries[HANDED_AT_ONCE];
     uint32_t slots[HANDED_AT_ONCE];
     const struct list handed = {entries, slots};
@@ -188,6 +188,7 @@ static void sort_in_cache(const struct list *list, size_t begin, size_t n, struc
         sorted(argument, &handed, 0, begin + at, count);
     }
 #else
+    (void)in_cache;
     sort_entries(list->entries + begin, scratch, n, range.least, range.greatest);
     sorted(argument, list, begin, begin, n);
 #endif
@@ -198,8 +199,8 @@ enum { PART_BITS_MAX = 8 };
 /* Deals n entries to the other list, by up to PART_BITS_MAX leading bits of their range; ends[i] is where
  * part i ends. Returns the number of parts. */
 static size_t deal_parts(const struct list lists[2], int from, size_t begin, size_t n,
-                         struct code_range range, uint32_t *ends) {
-    const unsigned wanted = bit_width(n / (IN_CACHE_MAX / 4)),
+                         size_t in_cache, struct code_range range, uint32_t *ends) {
+    const unsigned wanted = bit_width(n / (in_cache / 4)),
                    width = bit_width((kint)(range.greatest - range.least));
     const unsigned bits = wanted < PART_BITS_MAX ? wanted : PART_BITS_MAX,
                    shift = width > bits ? width - bits : 0;
@@ -228,22 +229,22 @@ static size_t deal_parts(const struct list lists[2], int from, size_t begin, siz
 
 /* kernels.h. Each round leaves a part of the range, by three bits or more, so there are few. */
 static void sort_list(const struct list lists[2], int from, size_t begin, size_t n, uint64_t *scratch,
-                      list_function sorted, void *argument) {
+                      size_t in_cache, list_function sorted, void *argument) {
     const struct code_range range = range_of(&lists[from], begin, n);
     uint32_t ends[1 << PART_BITS_MAX];
     if (range.least == range.greatest) {
         sorted(argument, &lists[from], begin, begin, n);
         return;
     }
-    if (n <= IN_CACHE_MAX) {
-        sort_in_cache(&lists[from], begin, n, range, scratch, sorted, argument);
+    if (n <= in_cache) {
+        sort_in_cache(&lists[from], begin, n, range, scratch, in_cache, sorted, argument);
         return;
     }
     TOPK_REACHED(REACHED_SORT_PARTS);
-    const size_t parts = deal_parts(lists, from, begin, n, range, ends);
+    const size_t parts = deal_parts(lists, from, begin, n, in_cache, range, ends);
     for (size_t i = 0; i < parts; begin = ends[i], i++) {
         if (ends[i] > begin) {
-            sort_list(lists, 1 - from, begin, ends[i] - begin, scratch, sorted, argument);
+            sort_list(lists, 1 - from, begin, ends[i] - begin, scratch, in_cache, sorted, argument);
         }
     }
 }
