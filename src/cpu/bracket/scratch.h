@@ -35,8 +35,8 @@ struct scratch {
      * but in wide rows. */
     struct list lists[2];
     int sort_threads;
-    size_t in_cache;            /* entries that a thread sorts in its scratch */
-    uint64_t *sort_scratch;     /* sort_pitch for each of these threads: in_cache, or BUCKET_LINES if more */
+    size_t in_cache;        /* entries that a thread sorts in its scratch */
+    uint64_t *sort_scratch; /* sort_pitch for each of these threads: in_cache, or BUCKET_LINES if more */
     size_t sort_pitch;
     uint32_t *slot_lines;       /* 2 * BUCKET_LINES for each of them, for keys of 64 bits; else NULL */
     uint32_t *prefix_counts;    /* PREFIXES for each of them */

@@ -198,8 +198,8 @@ enum { PART_BITS_MAX = 8 };
 
 /* Deals n entries to the other list, by up to PART_BITS_MAX leading bits of their range; ends[i] is where
  * part i ends. Returns the number of parts. */
-static size_t deal_parts(const struct list lists[2], int from, size_t begin, size_t n,
-                         size_t in_cache, struct code_range range, uint32_t *ends) {
+static size_t deal_parts(const struct list lists[2], int from, size_t begin, size_t n, size_t in_cache,
+                         struct code_range range, uint32_t *ends) {
     const unsigned wanted = bit_width(n / (in_cache / 4)),
                    width = bit_width((kint)(range.greatest - range.least));
     const unsigned bits = wanted < PART_BITS_MAX ? wanted : PART_BITS_MAX,
