@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every function gives, for arrays of every kind on every device, what it gives for numpy's."""
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -132,6 +134,26 @@ def test_accumulator(kind):
     first.merge(second)
     for result in (whole.peek(), whole.finish(), first.finish()):
         same(kind, result, libtopk.topk(x, 20))
+
+
+def test_accumulators_as_bytes(kind):
+    x = numbers((3, 1000))
+    first, second = (libtopk.Accumulator(20) for _ in range(2))
+    first.push(kind.array(x[:, :600]))
+    second.push(x[:, 600:], 600)
+    data = first.to_bytes()
+    for like in (kind.array(x[:, :1]), x):  # to the CPU, and to a GPU
+        read = libtopk.Accumulator.from_bytes(data, like, chunk_max=7)
+        read.merge(libtopk.Accumulator.from_bytes(second.to_bytes(), like))
+        wanted = libtopk.topk(x, 20)
+        if like is x:
+            assert all(np.array_equal(a, b) for a, b in zip(read.finish(), wanted))
+        else:
+            same(kind, pickle.loads(pickle.dumps(read)).finish(), wanted)
+            same(kind, copy.copy(read).finish(), wanted)
+        for bad in (data[:-1], data.replace(b"topk-acc", b"topk-acd")):
+            with pytest.raises(ValueError, match="no accumulator"):
+                libtopk.Accumulator.from_bytes(bad, like)
 
 
 def test_chunks_without_elements(kind):
