@@ -158,7 +158,7 @@ class Ranks(Case):
     def test_shards(self):
         values = self.vector()
         pattern = self.shards(values, (0, 10, 10, 1777, 4999))
-        self.same(["select", "-k", 30, "--shards", pattern])
+        self.same(["select", "-k", 20, "--shards", pattern])
         self.same(["kth", "-k", 700, "--shards", pattern], ranks=(3,))
         self.same(["count", "--gt", 12, "--shards", pattern], ranks=(3,))
 
