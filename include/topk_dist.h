@@ -76,8 +76,8 @@ typedef enum topk_dist_strategy {
     TOPK_DIST_GATHER = 1,    /* each rank selects its k best; the lists meet and are merged */
     TOPK_DIST_HISTOGRAM = 2, /* sums of counters find the k-th element; only results are selected and meet */
     TOPK_DIST_GATHER_NODES = 3 /* as GATHER, but lists are merged within each node first, and only a node's
-                                  k best go to other nodes. Not over peer memory, nor, on a GPU or in a group
-                                  that enqueues, IN_PLACE; a transport of one's own has parts or does not */
+                                  k best go to other nodes. Not over peer memory; a transport of one's own has
+                                  parts or does not. IN_PLACE on a GPU a node has at most 254 ranks */
 } topk_dist_strategy;
 
 /* Where the elements of a rank come from. Those of PARTS, READ and READ_ONCE go to

@@ -8,7 +8,8 @@
  *                                  merged to the results (the root: to its outputs, and that is all)
  *   leader -> ranks of its node    all rows, or those of each owner; in place only their positions
  *
- * On a device all of it is enqueued; lists are whole there, so nothing is packed.
+ * On a device all of it is enqueued; lists are whole there, so nothing is packed. In place candidates have
+ * marks there: a leader marks those of its node by the places of their ranks, and the others by 0.
  *
  * No step finds an error of the caller's: merges are between arrays of the workspace. If one fails all the
  * same the leader goes on, since the others wait for it, with rows that are invalid. */
@@ -23,6 +24,7 @@ struct lists {
     const void *values, *indices;
     int64_t count;
     const void *lengths, *k; /* or NULL */
+    const void *marks;       /* a byte of each candidate, or NULL */
 };
 
 static size_t index_bytes(const struct topk_dist_plan *p) {
@@ -37,7 +39,7 @@ static topk_status copied(const struct run *r, void *to, const void *from, size_
 }
 
 static topk_status merge(const struct run *r, const topk_plan *plan, const struct lists *from, void *values,
-                         void *indices) {
+                         void *indices, void *marks) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = TOPK_INPUT_INIT;
     topk_output output = TOPK_OUTPUT_INIT;
@@ -45,6 +47,8 @@ static topk_status merge(const struct run *r, const topk_plan *plan, const struc
     lists.lists = from->count;
     lists.sorted =
         topk_dist_list_order(p) == TOPK_ORDER_BEST_FIRST ? TOPK_SORTED_BEST_FIRST : TOPK_SORTED_NOT;
+    lists.payload = from->marks;
+    lists.payload_bytes = from->marks != NULL;
     input.values = from->values;
     input.indices = from->indices;
     input.lists = &lists;
@@ -52,6 +56,7 @@ static topk_status merge(const struct run *r, const topk_plan *plan, const struc
     input.k = from->k;
     output.values = values;
     output.indices = indices;
+    output.payload = marks;
     return topk_dist_has_failed(r)
                ? TOPK_OK
                : topk_dist_kept(r, topk_dist_of_core(topk_plan_run(plan, &input, &output, r->b.core,
@@ -113,6 +118,24 @@ static const void *k_of(const struct run *r) {
     return r->input.k != NULL ? r->b.node_ks : NULL;
 }
 
+static topk_status filled(const struct run *r, void *to, int byte, size_t bytes) {
+    return topk_dist_has_failed(r)
+               ? TOPK_OK
+               : topk_dist_kept(r,
+                                topk_dist_of_core(topk_fill(r->plan->context, to, byte, bytes, r->stream)));
+}
+
+/* The lists of the node's ranks. */
+static topk_status mark_places(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const size_t list = (size_t)(p->problem.rows * p->list_max);
+    topk_status status = TOPK_OK;
+    for (int place = 0; place < p->nodes->within->ranks && r->b.marks != NULL && status == TOPK_OK; place++) {
+        status = filled(r, (char *)r->b.marks + (size_t)place * list, place + 1, list);
+    }
+    return status;
+}
+
 /* Leaves the node's list on its leader. *merged: whether that could merge it. */
 static topk_status meet_in_node(const struct run *r, int64_t count, topk_status *merged) {
     const struct topk_dist_plan *p = r->plan;
@@ -124,16 +147,27 @@ static topk_status meet_in_node(const struct run *r, int64_t count, topk_status 
     for (int64_t list = 0; list < ranks * p->problem.rows && count < p->list_max; list++) {
         topk_dist_write_integer(p->problem.extent_type, r->b.lengths, list, count);
     }
-    const struct lists lists = {r->b.got_values, r->b.got_indices, ranks,
-                                count < p->list_max ? r->b.lengths : NULL, k_of(r)};
+    const struct lists lists = {.values = r->b.got_values,
+                                .indices = r->b.got_indices,
+                                .count = ranks,
+                                .lengths = count < p->list_max ? r->b.lengths : NULL,
+                                .k = k_of(r),
+                                .marks = r->b.marks};
     *merged = read_k(r);
-    *merged =
-        *merged == TOPK_OK ? merge(r, p->node_merge, &lists, r->b.node_values, r->b.node_indices) : *merged;
+    *merged = *merged == TOPK_OK ? mark_places(r) : *merged;
+    *merged = *merged == TOPK_OK
+                  ? merge(r, p->node_merge, &lists, r->b.node_values, r->b.node_indices, r->b.node_marks)
+                  : *merged;
     *merged = or_invalid(r, *merged, r->b.node_indices, p->problem.rows * p->node_max);
     return TOPK_OK;
 }
 
 /* ---- Between nodes: leaders alone ---- */
+
+/* Whether the values of results are needed: in place the CPU finds its own by position. */
+static bool has_values(const struct topk_dist_plan *p) {
+    return !topk_dist_is_placed(p) || topk_dist_marks_places(p);
+}
 
 /* The rows of each owner, node after node. */
 static topk_status sort_by_owner(const struct run *r, const void *list, void *sorted, size_t bytes) {
@@ -148,12 +182,20 @@ static topk_status sort_by_owner(const struct run *r, const void *list, void *so
     return status;
 }
 
-/* Behind the last row, and in a node with fewer ranks than another one, there are rows of nobody: whatever
- * these hold is sent and merged, and nobody gets it. */
+/* Behind the last row, and in a node with fewer ranks than another one, there are rows of nobody: lists of
+ * padding, since merging takes lists to be in order. */
 static topk_status sort_lists_by_owner(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
-    const topk_status status =
-        sort_by_owner(r, r->b.node_values, r->b.owned_values, topk_type_size(p->problem.type));
+    const int64_t all = p->group->ranks * p->block_rows, sorted = p->node_count * p->node_rows;
+    const size_t row = (size_t)p->node_max * index_bytes(p);
+    topk_status status = filled(r, (char *)r->b.node_indices + (size_t)p->problem.rows * row, 0xff,
+                                (size_t)(all - p->problem.rows) * row);
+    if (status == TOPK_OK && sorted > all) {
+        status = filled(r, r->b.owned_indices, 0xff, (size_t)sorted * row);
+    }
+    if (status == TOPK_OK) {
+        status = sort_by_owner(r, r->b.node_values, r->b.owned_values, topk_type_size(p->problem.type));
+    }
     return status == TOPK_OK ? sort_by_owner(r, r->b.node_indices, r->b.owned_indices, index_bytes(p))
                              : status;
 }
@@ -186,6 +228,18 @@ static topk_status send_to_leaders(const struct run *r) {
     return status == TOPK_OK ? topk_dist_move_end(r, p->nodes->between) : status;
 }
 
+/* The lists of all nodes. */
+static topk_status mark_node(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    const size_t list = (size_t)(p->node_rows * p->node_max);
+    const size_t own = (size_t)p->node_of[p->group->rank] * list;
+    if (r->b.met_marks == NULL) {
+        return TOPK_OK;
+    }
+    const topk_status status = filled(r, r->b.met_marks, 0, (size_t)p->node_count * list);
+    return status == TOPK_OK ? copied(r, (char *)r->b.met_marks + own, r->b.node_marks, list) : status;
+}
+
 /* Leaves the results of the node's rows on its leader; but for the root, which merges them later. By owner
  * each rank looks at k. */
 static topk_status meet_between(const struct run *r, topk_status *merged) {
@@ -200,10 +254,12 @@ static topk_status meet_between(const struct run *r, topk_status *merged) {
     if (status != TOPK_OK || p->nodes_merge == NULL) {
         return status;
     }
-    const struct lists lists = {r->b.met_values, r->b.met_indices, p->node_count, NULL,
-                                is_owner ? NULL : k_of(r)};
-    const topk_status now =
-        merge(r, p->nodes_merge, &lists, topk_dist_is_placed(p) ? NULL : r->b.won_values, r->b.winners);
+    const struct lists lists = {r->b.met_values,           r->b.met_indices, p->node_count, NULL,
+                                is_owner ? NULL : k_of(r), r->b.met_marks};
+    topk_status now = mark_node(r);
+    now = now == TOPK_OK ? merge(r, p->nodes_merge, &lists, has_values(p) ? r->b.won_values : NULL,
+                                 r->b.winners, r->b.won_marks)
+                         : now;
     const topk_status then = or_invalid(r, now, r->b.winners, p->node_rows * p->winners_max);
     *merged = *merged == TOPK_OK ? then : *merged;
     return TOPK_OK;
@@ -222,10 +278,13 @@ static topk_status hand_out(const struct run *r, void *results, size_t bytes) {
 static topk_status hand_out_results(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_status status = topk_dist_move_begin(p->nodes->within);
-    if (status == TOPK_OK && !topk_dist_is_placed(p)) {
+    if (status == TOPK_OK && has_values(p)) {
         status = hand_out(r, r->b.won_values, topk_type_size(p->problem.type));
     }
     status = status == TOPK_OK ? hand_out(r, r->b.winners, index_bytes(p)) : status;
+    if (status == TOPK_OK && topk_dist_marks_places(p)) {
+        status = hand_out(r, r->b.won_marks, 1);
+    }
     return status == TOPK_OK ? topk_dist_move_end(r, p->nodes->within) : status;
 }
 
@@ -233,18 +292,18 @@ static topk_status hand_out_results(const struct run *r) {
 static topk_status write_results(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     const bool is_root = p->options.destination == TOPK_DIST_ROOT;
-    struct lists lists = {r->b.won_values, r->b.winners, 1, NULL, NULL};
+    struct lists lists = {r->b.won_values, r->b.winners, 1, NULL, NULL, NULL};
     if (p->got_rows == 0) {
         return TOPK_OK;
     }
     if (is_root) {
-        lists = (struct lists){r->b.met_values, r->b.met_indices, p->node_count, NULL, NULL};
+        lists = (struct lists){r->b.met_values, r->b.met_indices, p->node_count, NULL, NULL, NULL};
     }
     if (r->input.k != NULL) {
         lists.k =
             (const char *)r->input.k + (size_t)p->first_row * topk_dist_integer_bytes(p->problem.extent_type);
     }
-    return merge(r, p->merge, &lists, r->output.values, r->output.indices);
+    return merge(r, p->merge, &lists, r->output.values, r->output.indices, NULL);
 }
 
 topk_status topk_dist_deliver_by_nodes(const struct run *r, int64_t count) {

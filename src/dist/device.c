@@ -369,15 +369,37 @@ static topk_status merge_marked(const struct run *r) {
     return status == TOPK_OK ? merge_lists(r, marks, &output) : status;
 }
 
+/* By nodes: b.own_mask has a bit for each of them. */
+static topk_status merge_by_nodes(const struct run *r) {
+    const struct topk_dist_plan *p = r->plan;
+    topk_input input = TOPK_INPUT_INIT;
+    topk_predicate is_own = TOPK_PREDICATE_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
+    const topk_status status = topk_dist_deliver_by_nodes(r, p->list_max);
+    is_own.kind = TOPK_EQ;
+    is_own.low = topk_bound_i64(p->place_of[p->group->rank] + 1);
+    input.values = r->b.won_marks;
+    input.predicate = &is_own;
+    output.mask = r->b.own_mask;
+    return status == TOPK_OK ? run_core(r, p->own_mask, &input, &output) : status;
+}
+
+static topk_status find_results(const struct run *r) {
+    if (r->plan->nodes != NULL) {
+        return merge_by_nodes(r);
+    }
+    const topk_status status = send_lists(r);
+    return status == TOPK_OK ? merge_marked(r) : status;
+}
+
 static topk_status place_lists(const struct run *r) {
     const struct topk_dist_plan *p = r->plan;
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate is_own = TOPK_PREDICATE_INIT;
     topk_output counts = TOPK_OUTPUT_INIT, output = TOPK_OUTPUT_INIT;
-    topk_status status = send_lists(r);
-    status = status == TOPK_OK ? merge_marked(r) : status;
-    is_own.kind = TOPK_BYTE_MASK;
-    is_own.mask = r->b.won_marks;
+    topk_status status = find_results(r);
+    is_own.kind = p->nodes != NULL ? TOPK_BIT_MASK : TOPK_BYTE_MASK;
+    is_own.mask = p->nodes != NULL ? r->b.own_mask : r->b.won_marks;
     input.values = r->b.won_values;
     input.predicate = &is_own;
     counts.counts = r->b.own_k;

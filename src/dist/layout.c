@@ -81,8 +81,16 @@ static void take_nodes(const struct topk_dist_plan *p, struct arena *arena, stru
         out->owned_values = take(arena, met_rows, (size_t)p->node_max * value);
         out->owned_indices = take(arena, met_rows, (size_t)p->node_max * index);
     }
-    out->won_values = take(arena, topk_dist_is_placed(p) ? 0 : won_rows, (size_t)p->winners_max * value);
+    const bool marks = topk_dist_marks_places(p), has_values = marks || !topk_dist_is_placed(p);
+    out->won_values = take(arena, has_values ? won_rows : 0, (size_t)p->winners_max * value);
     out->winners = take(arena, won_rows, (size_t)p->winners_max * index);
+    if (marks) {
+        out->marks = take(arena, ranks * rows, (size_t)p->list_max);
+        out->node_marks = take(arena, node_rows, (size_t)p->node_max);
+        out->met_marks = take(arena, met_rows, (size_t)p->node_max);
+        out->won_marks = take(arena, won_rows, (size_t)p->winners_max);
+        out->own_mask = take(arena, won_rows, (size_t)p->winners_max / 8 + 1);
+    }
 }
 
 static void take_exchange(const struct topk_dist_plan *p, struct arena *arena, struct buffers *out) {

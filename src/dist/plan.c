@@ -99,12 +99,8 @@ static topk_status check_context(struct topk_dist_plan *plan) {
     }
     if (status == TOPK_OK && plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
         !topk_dist_has_nodes(plan)) {
-        return plan->group->transport->split == NULL
-                   ? topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "lists are not merged by nodes: %s",
-                                    plan->group->undivided)
-                   : topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
-                                    "results in place of a GPU, or of a group that enqueues, are not merged "
-                                    "by nodes");
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "lists are not merged by nodes: %s",
+                              plan->group->undivided);
     }
     return status;
 }
@@ -212,7 +208,9 @@ static topk_status set_lists(struct topk_dist_plan *plan, const int64_t *told) {
     }
     if (plan->options.strategy == TOPK_DIST_GATHER_NODES && topk_dist_selects(plan) &&
         !topk_dist_nodes_fit(plan)) {
-        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "32-bit extents with results of more than 2^31 - 1");
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "by nodes: 32-bit extents with results of more than 2^31 - 1, or in place more "
+                              "than 254 ranks of one");
     }
     return TOPK_OK;
 }
@@ -286,8 +284,13 @@ static topk_status make_marked(struct topk_dist_plan *plan) {
     problem.length_max = plan->winners_max;
     problem.order = TOPK_ORDER_BY_POSITION;
     problem.ties = TOPK_TIES_LOWEST_INDEX;
-    const topk_status status = make_core(plan, TOPK_OPERATION_COUNT, &problem, &plan->own_counts);
-    return status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT_WHERE, &problem, &plan->placed) : status;
+    topk_status status = make_core(plan, TOPK_OPERATION_COUNT, &problem, &plan->own_counts);
+    status =
+        status == TOPK_OK ? make_core(plan, TOPK_OPERATION_SELECT_WHERE, &problem, &plan->placed) : status;
+    problem.type = TOPK_U8;
+    return status == TOPK_OK && plan->nodes != NULL
+               ? make_core(plan, TOPK_OPERATION_MASK, &problem, &plan->own_mask)
+               : status;
 }
 
 /* From lists. */
@@ -493,6 +496,7 @@ void topk_dist_plan_destroy(topk_dist_plan *plan) {
         topk_plan_destroy(plan->nodes_merge);
         topk_plan_destroy(plan->placed);
         topk_plan_destroy(plan->own_counts);
+        topk_plan_destroy(plan->own_mask);
         topk_plan_destroy(plan->best_kth);
         topk_plan_destroy(plan->better);
         topk_dist_load_close(plan);

@@ -41,6 +41,7 @@ struct topk_dist_plan {
     topk_plan *nodes_merge;
     topk_plan *placed;     /* IN_PLACE: the rank's results by position, from lists */
     topk_plan *own_counts; /* on a device, in place by lists: how many results are the rank's own */
+    topk_plan *own_mask;   /* and by nodes which ones */
     topk_plan *best_kth;   /* exchange_kth: of the k-th elements of all ranks' lists */
     topk_plan *better;     /* likewise: of two elements */
     topk_problem counted;  /* for topk_sharded.h: the elements; the positions of ties */
@@ -81,7 +82,13 @@ static inline bool topk_dist_is_placed(const struct topk_dist_plan *plan) {
 
 /* Whether lists may be merged by nodes. */
 static inline bool topk_dist_has_nodes(const struct topk_dist_plan *plan) {
-    return plan->group->transport->split != NULL && !(plan->on_device && topk_dist_is_placed(plan));
+    return plan->group->transport->split != NULL;
+}
+
+/* Whether candidates are marked by the places of their ranks in a node: in place a device finds its own so.
+ */
+static inline bool topk_dist_marks_places(const struct topk_dist_plan *plan) {
+    return plan->on_device && topk_dist_is_placed(plan);
 }
 
 /* Whether the rank's elements come in pieces. */
@@ -105,9 +112,10 @@ static inline bool topk_dist_gathers(const struct topk_dist_plan *plan) {
     return plan->strategy == TOPK_DIST_GATHER || plan->strategy == TOPK_DIST_GATHER_NODES;
 }
 
-/* Whether this rank's extents can tell k of results that come from another rank. */
+/* Whether this rank's extents can tell k of results that come from another rank, and a byte all places. */
 static inline bool topk_dist_nodes_fit(const struct topk_dist_plan *plan) {
-    return plan->problem.extent_type != TOPK_INDEX_I32 || plan->winners_max <= INT32_MAX;
+    return (plan->problem.extent_type != TOPK_INDEX_I32 || plan->winners_max <= INT32_MAX) &&
+           (!topk_dist_marks_places(plan) || plan->node_ranks_max < UINT8_MAX);
 }
 
 /* Whether this rank leads its node. */

@@ -115,8 +115,7 @@ static int draw_node(const dealt *d, int rank) {
 }
 
 static void draw_nodes(dealt *d, int rank) {
-    if (chosen != HOST && !has_nodes() && d->options.destination != TOPK_DIST_IN_PLACE &&
-        d->seed / 7 % 3 == 0) {
+    if (chosen != HOST && !has_nodes() && d->seed / 7 % 3 == 0) {
         d->options.strategy = TOPK_DIST_GATHER_NODES;
         d->options.node = draw_node(d, rank);
     }

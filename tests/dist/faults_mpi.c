@@ -869,6 +869,8 @@ static void check_gpu_failures(void) {
         {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER, TOPK_DIST_IN_PLACE, TOPK_DIST_TABLE, TOPK_DIST_INPUT},
         {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_EVERYWHERE, TOPK_DIST_BASE, TOPK_DIST_READ},
         {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_ROOT, TOPK_DIST_BASE, TOPK_DIST_INPUT},
+        {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_IN_PLACE, TOPK_DIST_STRIDE,
+         TOPK_DIST_INPUT},
         {TOPK_OPERATION_SELECT, TOPK_DIST_GATHER_NODES, TOPK_DIST_OWNER, TOPK_DIST_BASE, TOPK_DIST_INPUT},
         {TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_ROOT, TOPK_DIST_BASE, TOPK_DIST_READ},
         {TOPK_OPERATION_SELECT, TOPK_DIST_HISTOGRAM, TOPK_DIST_IN_PLACE, TOPK_DIST_BASE, TOPK_DIST_INPUT},
@@ -918,12 +920,6 @@ static void check_backends(void) {
         1, "a context on the CPU");
     topk_context_destroy(own);
     set_arguments(&a, TOPK_OPERATION_SELECT);
-    set_strategy(&a, TOPK_DIST_GATHER_NODES);
-    a.options.destination = TOPK_DIST_IN_PLACE;
-    expect_all(TOPK_ERROR_UNSUPPORTED, create(&a, &plan), 0, "nodes of ranks on a GPU, in place");
-    a.operation = TOPK_OPERATION_KTH; /* which has one way, whatever the strategy */
-    CHECK_STATUS(TOPK_OK, create(&a, &plan));
-    topk_dist_plan_destroy(plan);
 }
 
 static void check_groups(void) {

@@ -33,7 +33,7 @@ static void draw_nodes(random_state *random, int count) {
     drawn.operation = random_below(random, 3) == 0 ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
     drawn.options.strategy = random_below(random, 8) == 0 ? TOPK_DIST_AUTO : TOPK_DIST_GATHER_NODES;
     drawn.options.root = (int)random_below(random, count);
-    drawn.options.destination = (topk_dist_destination)random_below(random, 3);
+    drawn.options.destination = (topk_dist_destination)random_below(random, 4);
     for (int r = 0; r < count; r++) {
         drawn.nodes[r] = most > 0 ? 1 + (int)random_below(random, most) : 0;
     }
