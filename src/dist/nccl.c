@@ -311,8 +311,9 @@ static void end(void *own) {
 static topk_status make_part(struct nccl *n, int colour, int order, struct nccl *part) {
     const char *what = "ncclCommGetAsyncError";
     ncclResult_t state = ncclSuccess, result;
-    topk_status status =
-        waited(n, ncclCommSplit(n->communicator, colour, order, &part->communicator, NULL), "ncclCommSplit");
+    result = ncclCommSplit(n->communicator, colour, order, &part->communicator, NULL);
+    /* It may be in progress though it says that it succeeded: NCCL 2.28 does so. */
+    topk_status status = waited(n, result == ncclSuccess ? ncclInProgress : result, "ncclCommSplit");
     if (status != TOPK_OK || part->communicator == NULL) {
         return status;
     }

@@ -280,7 +280,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id
     return enter(*comm, &nothing, 1);
 }
 
-/* Of a communicator that blocks the new one is there when this returns. */
+/* Of a communicator that blocks the new one is there when this returns. Of another one success says nothing:
+ * NCCL 2.28 returns it while the split is in progress. */
 ncclResult_t ncclCommSplit(ncclComm_t comm, int colour, int key, ncclComm_t *made, ncclConfig_t *config) {
     const post p = {.what = SPLIT, .root = colour, .key = key};
     must(depth == 0 && config == NULL && key >= 0, "ncclCommSplit");
@@ -288,7 +289,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int colour, int key, ncclComm_t *mad
         return ncclSystemError;
     }
     comm->made = made;
-    return enter(comm, &p, 1);
+    const ncclResult_t result = enter(comm, &p, 1);
+    return result == ncclInProgress ? ncclSuccess : result;
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
