@@ -22,6 +22,17 @@ struct sharded_header {
 
 #define SHARDED_MAGIC 0x746f706b73686431u /* "topkshd1" */
 
+/* What a selection needs of a row: results are elements in one arc, and the first `ties` of those in another.
+ * Arcs are of points (keys.h), or of codes where these do not follow points. */
+struct selected_row {
+    uint64_t begin, span, tie_begin, tie_span;
+    int64_t ties;
+    int64_t written, tied; /* results, and elements in the other arc, before the launch */
+    uint32_t none, cuts,
+        skip; /* no element is in the first arc; or may be in the other one; or is a result */
+    uint32_t reserved;
+};
+
 /* The rows that a launch selects from, and what it needs of the state. */
 struct selected_rows {
     int64_t first, count;
@@ -31,7 +42,8 @@ struct selected_rows {
     uint64_t *ticket;
     uint64_t *words; /* of look-back: words_of_row for each row, zero before the launch */
     int64_t words_of_row;
-    struct sharded_written *written; /* of all rows: before the launch; then, behind these, after it */
+    struct selected_row *rows;       /* of all */
+    struct sharded_written *written; /* likewise: after the launch */
 };
 
 struct sharded_args {

@@ -41,6 +41,47 @@ template <typename Element> TOPK_DEVICE void pad_row(const struct sharded_args &
     }
 }
 
+/* The arc of the codes [first, last]. */
+template <typename Element> struct code_arc {
+    typedef key_word_t<Element> word;
+    word begin, span;
+
+    static TOPK_MEMBER code_arc of(const struct code_map &map, word first, word last) {
+        const word ones = (word)(Element) ~(Element)0, turn = (word)map.turn;
+        word begin = first;
+        if (codes_follow_points<Element>(map)) /* ascending or descending */
+            begin = (word)map.always == 0 ? first - turn : turn - 1 - last;
+        return code_arc{begin & ones, last - first};
+    }
+};
+
+/* Which elements of a row are results. */
+template <typename Element>
+TOPK_DEVICE struct selected_row select_row(const struct code_map &map, const struct sharded_row &state,
+                                           int64_t before) {
+    typedef key_word_t<Element> word;
+    const word ones = (word)(Element) ~(Element)0, low = (word)state.low,
+               first = uncut_class_first<Element>(low, map), last = uncut_class_last<Element>(low, map);
+    const bool cuts_off = state.open && state.bits_left == 0;
+    struct selected_row row = {};
+    row.skip = own_k_of(state, before) == 0;
+    row.ties = sharded_row_ties(&state, before);
+    row.cuts = cuts_off && row.ties > 0 && row.ties < state.own;
+    const bool above = cuts_off && row.ties < state.own;
+    row.none = above && last >= ones;
+    const code_arc<Element> arc = code_arc<Element>::of(map,
+                                                        above        ? last + 1
+                                                        : state.open ? first
+                                                                     : 0,
+                                                        ones),
+                            tie = code_arc<Element>::of(map, first, last);
+    row.begin = arc.begin;
+    row.span = arc.span;
+    row.tie_begin = tie.begin;
+    row.tie_span = tie.span;
+    return row;
+}
+
 /* Before each launch of the next kernel: what the launch before it has written is what this one begins
  * with. */
 template <typename Element>
@@ -50,8 +91,13 @@ TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_open(struct sharded
     if (leads && simt_block_y() == 0)
         *rows.ticket = 0;
     for (int64_t row = rows.first + simt_block_y(); row < rows.first + rows.count; row += simt_blocks_y()) {
-        if (leads)
-            rows.written[row] = rows.is_first ? sharded_written{0, 0} : rows.written[a.rows.rows + row];
+        if (leads && begun) {
+            struct selected_row selected =
+                select_row<Element>(a.rows.map, a.states[row], ties_before(a, row));
+            selected.written = rows.is_first ? 0 : rows.written[row].results;
+            selected.tied = rows.is_first ? 0 : rows.written[row].ties;
+            rows.rows[row] = selected;
+        }
         if (rows.is_first)
             pad_row<Element>(a, row, begun);
     }
@@ -64,54 +110,32 @@ template <typename Element> struct shard_tile {
     typedef key_word_t<Element> word;
     const Element *values; /* of the segment */
     int64_t row;
-    int32_t first;           /* as in filter_tile: maybe before the segment */
-    int32_t length;          /* of the segment; 0 if nothing is asked of it */
-    word lowest, lowest_tie; /* uncut codes from these on are above the k-th; and equal to it */
-    bool none, cuts;         /* no code is above; ties are cut */
+    int32_t first;  /* as in filter_tile: maybe before the segment */
+    int32_t length; /* of the segment; 0 if nothing is asked of it */
+    word begin, span, tie_begin, tie_span;
+    bool none, cuts; /* as in selected_row */
 
     static TOPK_MEMBER shard_tile of_row(const struct sharded_args &a, int64_t row) {
-        const struct sharded_row state = a.states[row];
+        const struct selected_row selected = a.selected.rows[row];
         const struct row r = row_at(a.rows, row);
-        const int64_t before = ties_before(a, row), left = r.length - a.selected.segment;
         shard_tile t = {};
         t.row = row;
         t.values = (const Element *)a.rows.values + (r.begin + a.selected.segment);
         t.first = -(int32_t)((uintptr_t)t.values % 16 / sizeof(Element));
-        t.length = own_k_of(state, before) == 0 ? 0 : (int32_t)clamp_extent(left, SHARDED_SEGMENT);
-        t.set_codes(a.rows.map, state, sharded_row_ties(&state, before));
+        t.length = selected.skip ? 0 : (int32_t)clamp_extent(r.length - a.selected.segment, SHARDED_SEGMENT);
+        t.begin = (word)selected.begin;
+        t.span = (word)selected.span;
+        t.tie_begin = (word)selected.tie_begin;
+        t.tie_span = (word)selected.tie_span;
+        t.none = selected.none != 0;
+        t.cuts = selected.cuts != 0;
         return t;
     }
     /* Of the element at offset 0: in the input. */
     TOPK_MEMBER int64_t element(const struct sharded_args &a) const {
         return values - (const Element *)a.rows.values + first;
     }
-
-  private:
-    TOPK_MEMBER void set_codes(const struct code_map &map, const struct sharded_row &state, int64_t ties) {
-        const word low = (word)state.low, last = uncut_class_last<Element>(low, map);
-        if (!state.open)
-            return; /* all elements that count */
-        lowest_tie = uncut_class_first<Element>(low, map);
-        cuts = state.bits_left == 0 && ties > 0 && ties < state.own;
-        if (state.bits_left == 0 && ties < state.own) {
-            lowest = last + 1;
-            none = last >= (word)(Element) ~(Element)0;
-        } else {
-            lowest = lowest_tie;
-        }
-    }
 };
-
-/* How many of a row's ties are results, and of its slots. */
-struct shard_slots {
-    int64_t ties, end;
-};
-
-TOPK_DEVICE struct shard_slots slots_of(const struct sharded_args &a, int64_t row) {
-    const struct sharded_row state = a.states[row];
-    const int64_t before = ties_before(a, row), own_k = own_k_of(state, before);
-    return shard_slots{sharded_row_ties(&state, before), own_k < a.rows.k_max ? own_k : a.rows.k_max};
-}
 
 /* All tiles of a launch: as many of each row, with words of its own. */
 struct shard_sequence {
@@ -125,18 +149,40 @@ struct shard_sequence {
     TOPK_MEMBER void publish(uint32_t tile, uint32_t sum) const {
         publish_sum(words_of(tile), in_row(tile), spread(sum));
     }
+    /* The slot of the tile's first result, and how many of its ties are results. */
     TOPK_MEMBER uint64_t before(uint32_t tile, uint32_t sum) const {
         const struct sum_words words = words_of(tile);
-        return look_back(words, in_row(tile), spread(sum), look_ahead(words, in_row(tile)));
+        const int64_t row = a.selected.first + row_of(tile);
+        const struct selected_row &selected = a.selected.rows[row];
+        const int64_t left = greater(selected.ties - selected.tied, 0), begun = selected.written,
+                      tied = selected.tied;
+        const uint64_t both = look_back(words, in_row(tile), spread(sum), look_ahead(words, in_row(tile)));
+        const int64_t above = (int64_t)(both & (((uint64_t)1 << SHARDED_TIES_SHIFT) - 1)),
+                      equal = (int64_t)(both >> SHARDED_TIES_SHIFT), own = sum >> SECOND_KIND_SHIFT,
+                      taken = lesser(equal, left), ties = lesser(own, left - taken),
+                      slot = begun + above + taken;
+        if (simt_lane() == 0 && in_row(tile) + 1 == a.selected.tiles)
+            a.selected.written[row] =
+                sharded_written{slot + (int64_t)(sum & FIRST_KIND) + ties, tied + equal + own};
+        return (uint64_t)slot | (uint64_t)ties << SHARDED_TAKEN_SHIFT;
     }
     TOPK_MEMBER uint32_t in_row(uint32_t tile) const {
         return a.selected.count == 1 ? tile : tile % a.selected.tiles;
     }
 
+    TOPK_MEMBER uint32_t row_of(uint32_t tile) const {
+        return a.selected.count == 1 ? 0 : tile / a.selected.tiles;
+    }
+
   private:
+    static TOPK_MEMBER int64_t lesser(int64_t one, int64_t other) {
+        return one < other ? one : other;
+    }
+    static TOPK_MEMBER int64_t greater(int64_t one, int64_t other) {
+        return one > other ? one : other;
+    }
     TOPK_MEMBER struct sum_words words_of(uint32_t tile) const {
-        const int64_t row = a.selected.count == 1 ? 0 : tile / a.selected.tiles;
-        return sum_words_of(a.selected.words + row * a.selected.words_of_row, a.selected.tiles);
+        return sum_words_of(a.selected.words + row_of(tile) * a.selected.words_of_row, a.selected.tiles);
     }
     /* The two counts of a tile, apart: a segment has fewer than 2^31 of each. */
     static TOPK_MEMBER uint64_t spread(uint32_t sum) {
@@ -170,6 +216,7 @@ template <typename Element> struct shard_tiles {
     static_assert(SHARDED_SEGMENT % (16 / sizeof(Element)) == 0, "all segments of a row begin alike");
     const struct sharded_args &a;
     shard_sequence sequence;
+    bool by_points;
     shard_tile<Element> first_row;
 
     TOPK_MEMBER bool lists(void) const {
@@ -178,7 +225,7 @@ template <typename Element> struct shard_tiles {
     TOPK_MEMBER shard_tile<Element> at(uint32_t tile) const {
         shard_tile<Element> t = first_row;
         if (a.selected.count > 1)
-            t = shard_tile<Element>::of_row(a, a.selected.first + tile / a.selected.tiles);
+            t = shard_tile<Element>::of_row(a, a.selected.first + sequence.row_of(tile));
         t.first += (int32_t)(sequence.in_row(tile) * SIZE);
         return t;
     }
@@ -201,9 +248,9 @@ template <typename Element> struct shard_tiles {
     }
     TOPK_MEMBER struct paired_bits hits(uint32_t tile, const raw &from) const {
         const shard_tile<Element> t = at(tile);
-        struct paired_bits bits = {t.none ? 0 : from_code(from, t.lowest), 0};
+        struct paired_bits bits = {t.none ? 0 : in_arc(from, t.begin, t.span), 0};
         if (t.cuts)
-            bits.second = from_code(from, t.lowest_tie) & ~bits.first;
+            bits.second = in_arc(from, t.tie_begin, t.tie_span);
         uint32_t wanted = is_full(t) ? low_bits(ITEMS) : inside(t);
         if (a.predicate.is_given)
             wanted = matching(t, from, wanted);
@@ -216,38 +263,30 @@ template <typename Element> struct shard_tiles {
     }
     TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> list, uint64_t base, uint32_t count) const {
         const shard_tile<Element> t = at(tile);
-        const struct sharded_written begun = a.selected.written[t.row];
-        const struct shard_slots slots = slots_of(a, t.row);
-        const uint32_t above = count & FIRST_KIND, equal = count >> SECOND_KIND_SHIFT;
-        const int64_t above_before = (int64_t)(base & (((uint64_t)1 << SHARDED_TIES_SHIFT) - 1)),
-                      equal_before = (int64_t)(base >> SHARDED_TIES_SHIFT),
-                      ties_left = greater(slots.ties - begun.ties, 0),
-                      ties_taken = lesser(equal_before, ties_left);
-        const uint32_t ties = (uint32_t)lesser(equal, ties_left - ties_taken);
-        const int64_t slot = begun.results + above_before + ties_taken;
+        const uint32_t above = count & FIRST_KIND, ties = (uint32_t)(base >> SHARDED_TAKEN_SHIFT);
+        const int64_t slot = (int64_t)(base & (((uint64_t)1 << SHARDED_TAKEN_SHIFT) - 1)),
+                      room = a.rows.k_max - slot;
         if (ties == 0)
-            write_run(t, list, slot, (uint32_t)lesser(above, greater(slots.end - slot, 0)));
+            write_run(t, list, slot, room < above ? (uint32_t)clamp_extent(room, above) : above);
         else
-            write_merged(t, list, slot, slots.end, above, ties);
-        if (simt_thread() == 0 && sequence.in_row(tile) + 1 == a.selected.tiles)
-            a.selected.written[a.rows.rows + t.row] =
-                sharded_written{slot + above + ties, begun.ties + equal_before + equal};
+            write_merged(t, list, slot, above, ties);
     }
 
   private:
-    static TOPK_MEMBER int64_t lesser(int64_t one, int64_t other) {
-        return one < other ? one : other;
-    }
-    static TOPK_MEMBER int64_t greater(int64_t one, int64_t other) {
-        return one > other ? one : other;
-    }
-    /* Bit PER * g + i: whether the code of element i of group g is at least `lowest`. */
-    TOPK_MEMBER uint32_t from_code(const raw &from, word lowest) const {
+    /* Bit PER * g + i: whether element i of group g is in an arc. */
+    TOPK_MEMBER uint32_t in_arc(const raw &from, word begin, word span) const {
+        typedef arc_test<Element, true> test;
+        if (by_points) {
+            const word below = ((word)1 << test::SHIFT) - 1, flip = (word)a.rows.map.negative << test::SHIFT;
+            const test arc = {flip, begin << test::SHIFT, span << test::SHIFT | below, false};
+            return flip == 0 ? arc.template matches<false>(from.raw) : arc.template matches<true>(from.raw);
+        }
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t item = 0; item < ITEMS; item++) {
-            const word element = from.bits(item / shape::PER, item % shape::PER);
-            bits |= (uint32_t)(uncut_code_of<Element>(element, a.rows.map) >= lowest) << item;
+            const word element = from.bits(item / shape::PER, item % shape::PER),
+                       code = uncut_code_of<Element>(element, a.rows.map);
+            bits |= (uint32_t)((word)(code - begin) <= span) << item;
         }
         return bits;
     }
@@ -304,7 +343,7 @@ template <typename Element> struct shard_tiles {
     }
     /* Writes `above` hits and the first `ties` of those that lie behind them in the list, by position. */
     TOPK_MEMBER void write_merged(const shard_tile<Element> &t, simt_shared<uint16_t> list, int64_t slot,
-                                  int64_t end, uint32_t above, uint32_t ties) const {
+                                  uint32_t above, uint32_t ties) const {
         const int64_t position = a.selected.segment + t.first, begin = t.element(a) - position;
         const simt_shared<uint16_t> tied = simt_shared_part(list, above, ties);
         for (uint32_t i = simt_thread(); i < above + ties; i += WORKERS) {
@@ -312,7 +351,7 @@ template <typename Element> struct shard_tiles {
             const uint32_t others =
                 i < above ? offsets_below(tied, ties, offset) : offsets_below(list, above, offset);
             const int64_t to = slot + (i < above ? i : i - above) + others;
-            if (to < end)
+            if (to < a.rows.k_max)
                 write_output<Element>(a.rows, t.row * a.rows.k_max + to, begin,
                                       simt_load_read_only(t.values + t.first + offset), position + offset);
         }
@@ -327,8 +366,9 @@ TOPK_KERNEL TOPK_BOUNDS(SHARDED_SELECT_THREADS,
     if (!is_begun(a))
         return;
     const shard_sequence sequence = {a, (uint32_t)(a.selected.count * a.selected.tiles)};
-    run_tiles(shard_tiles<Element>{a, sequence, shard_tile<Element>::of_row(a, a.selected.first)}, sequence,
-              s);
+    run_tiles(shard_tiles<Element>{a, sequence, codes_follow_points<Element>(a.rows.map),
+                                   shard_tile<Element>::of_row(a, a.selected.first)},
+              sequence, s);
 }
 
 #endif

@@ -18,7 +18,8 @@ struct layout {
     struct sharded_row *states;
     uint64_t *own;
     void *kept;
-    struct sharded_written *written; /* rows of each of two launches */
+    struct selected_row *selected;
+    struct sharded_written *written;
     uint64_t *ticket, *words;
     size_t own_bytes, bytes;
 };
@@ -62,7 +63,8 @@ static struct layout lay_out(const struct sharded *s, void *memory) {
     l.states = arena_take(&arena, rows, sizeof *l.states);
     l.own = arena_take(&arena, counters, sizeof *l.own);
     l.kept = arena_take(&arena, kept, s->plan.element_bytes);
-    l.written = arena_take(&arena, rows, 2 * sizeof *l.written);
+    l.selected = arena_take(&arena, rows, sizeof *l.selected);
+    l.written = arena_take(&arena, rows, sizeof *l.written);
     l.ticket = arena_take(&arena, 1, sizeof *l.ticket);
     const struct division d = divide(s, s->plan.problem.length_max);
     l.words = arena_take(&arena, (size_t)rows_at_once(s), (size_t)d.words_of_row * sizeof *l.words);
@@ -178,6 +180,7 @@ static int launch_selection(const struct work *w, const struct layout *l, struct
     *selected = (struct selected_rows){.tiles = (uint32_t)d.tiles,
                                        .ticket = l->ticket,
                                        .words_of_row = d.words_of_row,
+                                       .rows = l->selected,
                                        .written = l->written};
     for (; selected->first < rows && error == 0; selected->first += at_once) {
         selected->count = least(at_once, rows - selected->first);

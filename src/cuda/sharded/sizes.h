@@ -34,6 +34,8 @@ enum {
     SHARDED_GRID_ROWS = SIZE(65535, 2),
     /* In a word of look-back the count of ties begins with this bit. */
     SHARDED_TIES_SHIFT = 31,
+    /* Of what comes before a tile, the number of its ties that are results: behind its first slot. */
+    SHARDED_TAKEN_SHIFT = 48,
 };
 
 /* Elements of a tile of a block that selects. */
