@@ -162,5 +162,5 @@ for seed in range(int(sys.argv[1])):
     check_kth(seed)
 check_shapes()
 check_errors()
-COMM.Barrier()
-print(f"rank {RANK} is done")
+if COMM.gather(True, 0) is not None:  # lines of several ranks may run into each other
+    print(f"{SIZE} ranks are done")

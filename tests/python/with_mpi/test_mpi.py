@@ -28,7 +28,7 @@ def run(ranks, program, *arguments):
 @pytest.mark.parametrize("ranks, problems", ((1, 24), (2, 24), (3, 24), (7, 12)))
 def test_ranks_are_one_process(ranks, problems):
     printed = run(ranks, Path(__file__).parent / "ranks.py", str(problems))
-    assert sorted(printed.split("\n"))[1:] == [f"rank {rank} is done" for rank in range(ranks)]
+    assert f"{ranks} ranks are done" in printed
 
 
 def test_examples():
