@@ -70,11 +70,14 @@ static void draw(scenario *s, random_state *random) {
     p->k_max = 1 + random_below(random, p->length_max + 2);
     s->element_bytes = topk_type_size(p->type);
     s->values = allocate((size_t)(ROWS * (p->row_stride + 1)) * s->element_bytes);
+    const bool whole = random_below(random, 4) == 0; /* all elements are results, also the worst there are */
+    p->k_max = whole ? p->length_max + 1 : p->k_max;
     const generator *from = &generators[random_below(random, generator_count)];
     generate(from, p->type, s->values, ROWS * (p->row_stride + 1), random);
     for (int64_t r = 0; r < p->rows; r++) {
-        s->ks[r] = random_below(random, 4) == 0 ? strange[random_below(random, 6)]
-                                                : random_below(random, p->length_max + 2);
+        s->ks[r] = whole                          ? p->length_max
+                   : random_below(random, 4) == 0 ? strange[random_below(random, 6)]
+                                                  : random_below(random, p->length_max + 2);
     }
 }
 

@@ -51,8 +51,8 @@ static bool make_wanted(const struct sharded *s, const struct sharded_row *row, 
         wanted->threshold = topk_threshold_arcs(&s->plan.order, row->low);
     } else if (row->open) { /* no part of the interval is left out */
         wanted->ties = 0;
-        wanted->all = row->low == 0;
-        wanted->threshold = topk_threshold_arcs(&s->plan.order, row->low - !wanted->all);
+        wanted->threshold = topk_threshold_arcs(&s->plan.order, row->low - (row->low > 0));
+        wanted->all = wanted->threshold.key >= row->low; /* no element has a key below the interval */
     }
     return true;
 }
