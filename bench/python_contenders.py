@@ -5,11 +5,12 @@ import ctypes
 import functools
 import importlib.util
 import itertools
-import os
 import time
-from ctypes import c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import c_void_p
 
 import numpy
+
+import calls
 
 try:
     import torch
@@ -32,10 +33,6 @@ class Arrays:
     def wait(self):
         if self.device == "cuda":
             torch.cuda.synchronize()
-
-
-def address(array):
-    return array.data_ptr() if hasattr(array, "data_ptr") else array.ctypes.data
 
 
 def on_host(array):
@@ -70,37 +67,24 @@ class Contender:
                 and bool(numpy.diff(numpy.sort(indices, axis=1), axis=1).all()))
 
 
-def load_calls(build):
-    calls = ctypes.CDLL(os.path.join(build, "libtopk-bench-calls.so"))
-    calls.bench_context.restype, calls.bench_context.argtypes = c_void_p, [c_int]
-    calls.bench_select.restype = c_double
-    calls.bench_select.argtypes = [c_void_p, c_int64, c_int64, c_int64, *[c_void_p] * 4, c_size_t, c_void_p, c_void_p, c_int64]
-    return calls
-
-
-def in_c(calls, arrays, x, k, workspace, out):
+def in_c(library, arrays, x, k, workspace, out):
     """The loop in C."""
-    synchronise, context = None, calls.bench_context({"cpu": 1, "cuda": 2}[arrays.device])
+    synchronise = None
     if arrays.device == "cuda":
-        synchronise = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuStreamSynchronize, c_void_p)
-
-    def loop(count, waits):
-        seconds = calls.bench_select(context, *x.shape, k, address(x), *map(address, out), address(workspace),
-                                     len(workspace), arrays.stream(), synchronise if waits else None, count)
-        if seconds < 0:
-            raise RuntimeError("the call of the C library fails")
-        return seconds
-    return Contender("c", lambda: (loop(1, False), out)[1], out, loop)
+        synchronise = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuStreamSynchronize, c_void_p).value
+    loop = calls.loop(library, calls.context(library, arrays.device), x, k, out, workspace, stream=arrays.stream,
+                      synchronise=synchronise)
+    return Contender("c", lambda: (loop(1), out)[1], out, loop)
 
 
-def contenders_of(libtopk, calls, arrays, x, k):
+def contenders_of(libtopk, library, arrays, x, k):
     def made(dtype, *shape):
         return arrays.of(numpy.zeros(shape, dtype))
 
     def outputs():
         return made("float32", len(x), k), made("int64", len(x), k)
     size = libtopk.workspace_size("topk", x, k)
-    yield in_c(calls, arrays, x, k, made("uint8", size), outputs())
+    yield in_c(library, arrays, x, k, made("uint8", size), outputs())
     call, out, workspace = functools.partial(libtopk.topk, x, k), outputs(), made("uint8", size)
     yield Contender("libtopk.topk/out+workspace", functools.partial(call, out=out, workspace=workspace), out)
     yield Contender("libtopk.topk/out", functools.partial(call, out=out), out)

@@ -26,8 +26,9 @@ import time
 
 import numpy
 
+import calls
 import package
-from python_contenders import Arrays, captured, contenders_of, load_calls, torch
+from python_contenders import Arrays, captured, contenders_of, torch
 
 # (rows, n, k, calls in a run). On a GPU the queue takes about 1000 launches before a call waits.
 HOST = [(1, 1000, 8, 5000), (1, 2**26, 8, 2)]
@@ -83,7 +84,7 @@ def points_of(options):
         yield from ((Arrays("torch", "cuda"), point) for point in CUDA if torch.cuda.is_available())
 
 
-def lines_of(libtopk, calls, options):
+def lines_of(libtopk, library, options):
     generator = numpy.random.default_rng(1)
     for arrays, (rows, n, k, count) in points_of(options):
         context = libtopk.Context(arrays.device)
@@ -94,7 +95,7 @@ def lines_of(libtopk, calls, options):
         del context  # and its threads
         x = generator.standard_normal((rows, n), dtype=numpy.float32)
         best = -numpy.sort(-numpy.partition(x, n - k, axis=1)[:, n - k:], axis=1)
-        contenders = list(contenders_of(libtopk, calls, arrays, arrays.of(x), k))
+        contenders = list(contenders_of(libtopk, library, arrays, arrays.of(x), k))
         for timing, contending in timings_of(contenders, arrays):
             for contender, times in measure(contending, arrays, timing, count, (x, best), options.rounds):
                 yield {"what": contender.what, "timing": timing, **point, **times}
@@ -109,7 +110,7 @@ def main():
     options = parser.parse_args()
     libtopk = package.load(os.path.join(options.build, "libtopk.so"))
     lines = []
-    for line in lines_of(libtopk, load_calls(options.build), options):
+    for line in lines_of(libtopk, calls.load(options.build), options):
         lines.append(line)
         print(*(f"{line[name]}" for name in "what timing arrays device rows n k".split()), "call",
               line.get("call_us", "-"), "us, beyond C", line.get("extra_us", "-"), "us, ratio", line.get("ratio", "-"),

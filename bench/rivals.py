@@ -4,7 +4,16 @@
 input, and the ratio is the median of these pairs. Every result is verified before it is timed; a wrong
 one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
 
-  rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, sorted, where, quick
+The suites `sorted` time batches of calls, so that rows of a few microseconds show their own time, not Python's.
+libtopk's calls run in a loop in C (libtopk-bench-calls.so, beside the library). Each call reads the next input of a ring
+of at least 2^16 elements, and writes outputs of its own, which are all verified. numpy gets the whole ring in one call,
+sorts it row by row, and so does the same work. It sorts and partitions in an array made before, into which the ring is
+copied first: libtopk has its outputs made before, too. Only numpy.argpartition allocates its result. A sample takes as
+many turns of the ring as last a millisecond, and one before that is not timed. A turn of numpy makes two calls, which
+take 1 us of at least 90: nothing is subtracted. torch has no part in these suites.
+
+  rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick, sorted,
+                                                    sorted-types (all that numpy has), sorted-quick
   rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), one-row, where, quick; see rivals_cuda.py
 """
 
@@ -12,6 +21,7 @@ import argparse
 import csv
 import functools
 import itertools
+import math
 import os
 import statistics
 import sys
@@ -26,23 +36,32 @@ try:
 except ImportError:
     torch = None
 
+import calls
 import package
 
 COLUMNS = ("what operation type data rows n k keep_percent direction order ties index method threads cache features "
-           "reader reader_threads pairs read_us limit_us call_us host_us to_limit to_limit_q1 to_limit_q3 "
+           "reader reader_threads team calls pairs read_us limit_us call_us host_us to_limit to_limit_q1 to_limit_q3 "
            "to_limit_iqr to_topk workspace_bytes check").split()
 
 # What a line says unless its point or its contender says otherwise.
 LINE = {"type": "f32", "rows": 1, "keep_percent": 0, "direction": "largest", "order": "best", "ties": "lowest",
-        "index": "i32", "method": "auto", "pairs": "", "check": "FAIL"}
+        "index": "i32", "method": "auto", "team": "", "calls": 1, "pairs": "", "check": "FAIL"}
+
+
+def tenths(*shapes, orders=("best",)):
+    """A tenth, a half and all of each row; all of it in order alone."""
+    return [("select", rows, n, n * part // 10, order) for rows, n in shapes for part in (1, 5, 10) for order in orders
+            if part < 10 or order == "best"]
+
 
 # (operation, rows, n, k or percent, order)
 POINTS = {
     "select": [("select", 1, 2**26, k, order) for k in (10, 1000, 10**5, 2**26 // 100) for order in ("best", "any")],
     "rows": [("select", 65536, 256, 32, "best"), ("select", 64, 131072, 50, "best")],
-    "sorted": [("select", rows, n, n * part // 10, order) for rows, n in
-               ((1, 256), (1, 1000), (1, 4000), (1, 20000), (1, 100000), (1, 2**20), (1, 2**24), (4096, 256), (256, 4096), (8, 131072))
-               for part in (1, 5, 10) for order in (("best", "any") if part < 10 else ("best",))],
+    "sorted": tenths((1, 256), (1, 1000), (1, 4000), (1, 20000), (1, 100000), (1, 2**20), (1, 2**24), (4096, 256),
+                     (256, 4096), (8, 131072), orders=("best", "any")),
+    "sorted-types": tenths((1, 20000), (1, 100000), (1, 2**20)),
+    "sorted-quick": tenths((7, 256), orders=("best", "any")),
     "where": [("where", 1, 2**26, percent, "best") for percent in (1, 10, 50, 90)],
     "quick": [("select", 1, 5000, 10, "best"), ("select", 1, 5000, 100, "any"), ("select", 30, 256, 32, "best"),
               ("where", 1, 5000, 10, "best")],
@@ -56,10 +75,13 @@ TARGETS = {("numpy.argpartition", False): 20, ("numpy.partition", False): 2.5, (
 # The teams of libtopk and torch are different ones: let the last one go to sleep before the next is timed.
 PAUSE_SECONDS = 0.02
 ROUNDS_MIN = 5
+RING_ELEMENTS = 2**16  # what a processor does not learn by heart, and its caches near the core hold
+BATCH_SECONDS = 1e-3
+PAGE = 4096
 
-
-TYPES = {"f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64,
-         "i8": numpy.int8, "i16": numpy.int16, "i32": numpy.int32, "i64": numpy.int64}
+TYPES = {"f32": numpy.float32, "f64": numpy.float64, "f16": numpy.float16,
+         "i8": numpy.int8, "i16": numpy.int16, "i32": numpy.int32, "i64": numpy.int64,
+         "u8": numpy.uint8, "u16": numpy.uint16, "u32": numpy.uint32, "u64": numpy.uint64}
 
 
 def make_data(name, rows, n, seed, type_name="f32"):
@@ -88,13 +110,14 @@ class Selection:
         self.best = numpy.sort(array if k == n else numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)[:, ::-1]
 
     def ours(self, libtopk, context):
-        values = numpy.zeros((len(self.array), self.k), self.array.dtype)
-        indices = numpy.zeros((len(self.array), self.k), numpy.int32)
-        asked = {"k": self.k, "sorted": self.order == "best", "context": context}
+        out, asked = self.outputs(), {"k": self.k, "sorted": self.order == "best", "context": context}
         size = libtopk.workspace_size("topk", self.array, index_dtype="int32", **asked)
-        run = functools.partial(libtopk.topk, out=(values, indices), workspace=numpy.zeros(size, numpy.uint8), **asked)
+        run = functools.partial(libtopk.topk, out=out, workspace=numpy.zeros(size, numpy.uint8), **asked)
         return ({"what": "topk", "threads": context.threads, "workspace_bytes": size}, run,
-                lambda _: self.check_pairs(values, indices) and self.check_ties(indices))
+                lambda _: self.check_pairs(*out) and self.check_ties(out[1]))
+
+    def outputs(self, make=numpy.zeros):
+        return tuple(make((len(self.array), self.k), dtype) for dtype in (self.array.dtype, numpy.int32))
 
     def check_values(self, values):
         return numpy.array_equal(numpy.sort(values, axis=1)[:, ::-1], self.best)
@@ -137,6 +160,76 @@ class Selection:
             yield ({"what": "torch.topk", "threads": threads},
                    lambda _: torch.topk(tensor, k, dim=1, sorted=self.order == "best"),
                    lambda result: self.check_pairs(result.values.numpy(), result.indices.numpy()))
+
+
+def placed(shape, dtype, begin=PAGE // 2):
+    """An array that begins that far into a page. A copy takes up to ten times as long where the lower 12 bits of both
+    addresses are nearly the same, as they often are: so a ring begins with a page, and results in the middle of one."""
+    size = math.prod(shape) * numpy.dtype(dtype).itemsize
+    room = numpy.empty(size + PAGE, numpy.uint8)
+    begin = (begin - room.ctypes.data) % PAGE
+    return room[begin:begin + size].view(dtype).reshape(shape)
+
+
+class Batch(Selection):
+    """A point of select in a batch of calls: the array is the ring, and a call selects from `rows` of its rows. A
+    contender's run is told how many turns of the ring to take. Results are overwritten once they are checked."""
+
+    def __init__(self, array, rows, k, order, library):
+        ring = placed(array.shape, array.dtype, 0)
+        ring[...] = array
+        super().__init__(ring, k, order)
+        self.rows, self.library = rows, library
+
+    def ours(self, libtopk, context):
+        out = self.outputs(placed)
+        size = libtopk.workspace_size("topk", self.array[:self.rows], k=self.k, sorted=self.order == "best",
+                                      index_dtype="int32", context=context)
+        loop = calls.loop(self.library, calls.context(self.library, "cpu", context.threads), self.array, self.k,
+                          out, numpy.zeros(size, numpy.uint8), self.order, self.rows)
+
+        def overwrite():
+            for array in out:
+                array.view(numpy.uint8).fill(255)
+
+        def check(_):
+            right = self.check_pairs(*out) and self.check_ties(out[1])
+            overwrite()
+            return right
+        overwrite()
+        return ({"what": "topk", "threads": context.threads, "workspace_bytes": size},
+                lambda _, turns=1: loop(turns * len(self.array) // self.rows), check)
+
+    def rivals(self, _):
+        """numpy's own sorts and partitions, in an array made before."""
+        k, last = self.k, self.array.shape[1] - self.k
+        copy = placed(self.array.shape, self.array.dtype)
+
+        def changed(change):
+            def turn(array):
+                numpy.copyto(copy, array)
+                change()
+                return copy
+            return functools.partial(repeat, turn)
+
+        def is_sorted(result):
+            return numpy.array_equal(result[:, ::-1][:, :k], self.best)
+        if self.order == "best":
+            yield {"what": "numpy.sort"}, changed(lambda: copy.sort(axis=1)), is_sorted
+            if self.array.dtype.kind in "iu" and self.array.itemsize <= 2:  # another algorithm: by digits
+                yield {"what": "numpy.sort+stable"}, changed(lambda: copy.sort(axis=1, kind="stable")), is_sorted
+        if last > 0:
+            yield ({"what": "numpy.partition"}, changed(lambda: copy.partition(last, axis=1)),
+                   lambda result: self.check_values(result[:, last:]))
+            yield ({"what": "numpy.argpartition"},
+                   functools.partial(repeat, lambda array: numpy.argpartition(array, last, axis=1)),
+                   lambda result: self.check_set(result[:, last:]))
+
+
+def repeat(turn, array, turns=1):
+    for _ in range(turns):
+        result = turn(array)
+    return result
 
 
 class Filter:
@@ -205,6 +298,32 @@ class Pairs:
         return {"pairs": rounds, "call_us": 1e6 * call, "host_us": 1e6 * call, "to_topk": ratio}
 
 
+class Batches:
+    """Times batches of calls of contenders on the CPU, in turns."""
+
+    def __init__(self, array, rows, options):
+        self.inputs, self.options, self.slots = [array], options, len(array) // rows
+
+    def __call__(self, ours, rival):
+        ours, rival = ((run, self.turns_of(run)) for run in (ours, rival))
+        samples = []
+        rounds = rounds_of(functools.partial(rival[0], *self.inputs, rival[1] + 1), self.options)
+        for _ in range(rounds):
+            samples.append([self.seconds(*ours), self.seconds(*rival)])
+        call = 1e6 * statistics.median(b for _, b in samples) / self.slots
+        return {"calls": self.slots * rival[1], "pairs": rounds, "call_us": call, "host_us": call,
+                "to_topk": statistics.median(b / a for a, b in samples)}
+
+    def turns_of(self, run):
+        return math.ceil(BATCH_SECONDS / self.seconds(run, 1))
+
+    def seconds(self, run, turns):
+        """Of a turn of the ring; before them comes another one, which wakes the threads and fills the caches."""
+        time.sleep(PAUSE_SECONDS)
+        run(*self.inputs)
+        return seconds(functools.partial(run, *self.inputs, turns), 0) / turns
+
+
 class Report:
     def __init__(self, path):
         self.file = open(path, "w", newline="") if path else None
@@ -212,17 +331,17 @@ class Report:
         self.failed = 0
         if self.csv:
             self.csv.writeheader()
-        print(f"{'what':20} {'op':6} {'type':4} {'data':8} {'rows':>6} {'n':>9} {'k':>9} {'order':5} {'th':>2} {'call':>12} "
+        print(f"{'what':20} {'op':6} {'type':4} {'data':8} {'rows':>6} {'n':>9} {'k':>9} {'order':5} {'th':>2} {'team':>4} {'call':>12} "
               f"{'pairs':>5} {'/topk':>8} {'target':>7}  check")
 
     def add(self, line, target=None):
         wrong = line["check"] != "ok"
         missed = not wrong and target is not None and line["to_topk"] < target
         self.failed += wrong or missed
-        call = "-" if wrong else f"{line['call_us'] / 1e3:.3f} ms"
+        call = "-" if wrong else f"{line['call_us'] / 1e3:.3f} ms" if line["call_us"] >= 100 else f"{line['call_us']:.2f} us"
         ratio = "-" if wrong else f"{line['to_topk']:.2f}"
         print(f"{line['what']:20} {line['operation']:6} {line['type']:4} {line['data']:8} {line['rows']:6} {line['n']:9} {line['k']:9} "
-              f"{line['order']:5} {line['threads']:2} {call:>12} {line['pairs']:>5} {ratio:>8} {target or '':>7}  "
+              f"{line['order']:5} {line['threads']:2} {line['team']:>4} {call:>12} {line['pairs']:>5} {ratio:>8} {target or '':>7}  "
               f"{line['check']}{' TARGET MISSED' if missed else ''}", flush=True)
         if self.csv:
             rounded = {k: f"{v:.3f}" if isinstance(v, float) else v for k, v in line.items()}
@@ -248,20 +367,31 @@ def contest(report, line, contenders, time_of, options):
             return
 
 
-def host_points(libtopk, context, options):
+def host_points(libtopk, options):
     """(what the lines of a point say, contenders, what times them) of each point on the CPU."""
+    teams = [libtopk.Context("cpu", threads=threads) for threads in options.threads]
+    loops = calls.load(os.path.dirname(os.path.abspath(options.library))) if options.suite.startswith("sorted") else None
     made = None
     for data, kind in itertools.product(options.data.split(","), options.type.split(",")):
         for operation, rows, n, count, order in POINTS[options.suite]:
+            slots = -(-RING_ELEMENTS // (rows * n)) if loops else 1
             if made != (data, kind, rows, n):
-                array = make_data(data, rows, n, options.seed, kind)
+                array = make_data(data, slots * rows, n, options.seed, kind)
                 made = (data, kind, rows, n)
-            subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
-            contenders = [subject.ours(libtopk, context)]
-            for columns, run, check in subject.rivals(context.threads):
-                contenders.append(({"threads": 1, "ties": "any", **columns}, run, check))
-            yield ({**subject.columns, "type": kind, "data": data, "rows": rows, "n": n, "cache": "warm",
-                    "features": context.features}, contenders, Pairs(array, options))
+            if loops:
+                subject = Batch(array, rows, count, order, loops)
+                time_of = Batches(subject.array, rows, options)
+            else:
+                subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
+                time_of = Pairs(array, options)
+            for context in teams:
+                if torch is not None:
+                    torch.set_num_threads(context.threads)
+                contenders = [subject.ours(libtopk, context)]
+                for columns, run, check in subject.rivals(context.threads):
+                    contenders.append(({"threads": 1, "ties": "any", **columns}, run, check))
+                yield ({**subject.columns, "type": kind, "data": data, "rows": rows, "n": n, "cache": "warm",
+                        "features": context.features, "team": context.threads}, contenders, time_of)
 
 
 def parse_arguments():
@@ -272,9 +402,10 @@ def parse_arguments():
     parser.add_argument("--order", default="any", choices=["best", "any"], help="on a GPU")
     parser.add_argument("--ties", default="any", choices=["lowest", "any"], help="on a GPU")
     parser.add_argument("--method", help="of libtopk, on a GPU")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of libtopk and of torch")
+    parser.add_argument("--threads", type=lambda text: [int(number) for number in text.split(",")],
+                        default=[os.cpu_count()], help="of libtopk and of torch; also 1,2")
     parser.add_argument("--data", default="uniform,normal", help="uniform, normal")
-    parser.add_argument("--type", default="f32", help="on the CPU: " + ", ".join(TYPES))
+    parser.add_argument("--type", help="on the CPU, unless f32: " + ",".join(TYPES) + " (of sorted-types: all)")
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--budget", type=float, default=15, help="seconds that a slow rival gets for each point")
     parser.add_argument("--only", type=lambda text: text.split(","), help="names of rivals to run")
@@ -287,6 +418,9 @@ def parse_arguments():
     options.suite = options.suite or ("peers" if options.device == "cuda" else "targets")
     if options.suite not in (("peers", "one-row", "where", "quick") if options.device == "cuda" else POINTS):
         parser.error(f"no suite '{options.suite}' for {options.device}")
+    if options.suite.startswith("sorted") and options.timing is time_in_a_row:
+        parser.error("batches take turns: --in-a-row has no use for the suites `sorted`")
+    options.type = options.type or (",".join(TYPES) if options.suite == "sorted-types" else "f32")
     return options
 
 
@@ -301,12 +435,9 @@ def main():
         points = rivals_cuda.points(libtopk, options)
     else:
         libtopk = package.load(options.library)
-        context = libtopk.Context("cpu", threads=options.threads)
-        print(f"{options.threads} threads, {context.features}, numpy {numpy.__version__}, "
+        print(f"{','.join(map(str, options.threads))} threads, {libtopk.Context('cpu').features}, numpy {numpy.__version__}, "
               f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")
-        if torch is not None:
-            torch.set_num_threads(options.threads)
-        points = host_points(libtopk, context, options)
+        points = host_points(libtopk, options)
     report = Report(options.csv)
     for line, contenders, time_of in points:
         contest(report, {**LINE, **line}, contenders, time_of, options)

@@ -90,6 +90,8 @@ if(TARGET topk_python)
   set_tests_properties(bench-choice-report PROPERTIES FIXTURES_REQUIRED bench-choices
     PASS_REGULAR_EXPRESSION "[a-z]+: chosen at [0-9]+ points.*bracket: takes [0-9.]+ times.*points, at [0-9]+ the choice is well, 0 wrong")
   topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
+  topk_bench_test(rivals-batches ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/rivals.py ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR})
   topk_bench_test(python-overhead ${python} ${bench}/python_overhead.py ${PROJECT_BINARY_DIR} --quick --rounds 2
     --csv ${results}/python-overhead.csv)
 endif()
