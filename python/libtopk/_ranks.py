@@ -8,12 +8,18 @@ The ranks of a call, `ranks` below, have
   gather(array)  the arrays of all ranks, stacked, on every rank
   collect(array, root)  the same on one rank; None on the others
   exchange(array)       array[r] goes to rank r; stacked by where they come from
+  tell(object)   the objects of all ranks, a list; or None where the host may not wait for the others
+  full(count, number), join(arrays)   new arrays of int64 on the device of the elements, and one of several
+  take(array)    an array of any kind as one of this kind, contiguous; it raises TypeError for others
 
-Arrays are numpy's or torch's: only what both know is used, and nothing asks an array for a number.
+Arrays are numpy's or torch's: only what both know is used, and nothing asks an array for a number unless ranks tell.
 """
 from __future__ import annotations
 
+import builtins
+import math
 from dataclasses import dataclass
+from operator import index
 from typing import Any, NamedTuple
 
 from libtopk import _api, _core
@@ -96,7 +102,7 @@ def problem_of(x, k, largest, sorted, to, positions, options, predicate, size) -
 
 
 def _shaped(problem, results):
-    return type(results)(*(result.reshape(*problem.lead, *result.shape[1:]) for result in results))
+    return type(results)(*(result.reshape((*problem.lead, *result.shape[1:])) for result in results))
 
 
 def select(ranks, problem):
@@ -178,11 +184,196 @@ def _context(problem):
     return {name: problem.options[name] for name in ("context",) if name in problem.options}
 
 
-def kth(ranks, problem, ks):
-    """kth() of the whole rows, for each of a list of k: arrays (len(ks), rows)."""
+def _kth(ranks, problem, ks, k_max):
+    """kth() of the whole rows, for each of a list of k: arrays (len(ks), rows). A k is a number, or an array of one."""
     rows, length = problem.x.shape
-    begins = [length * row for row in range(rows)] * len(ks)
-    shard = Shard(problem.x.reshape(-1), [k for k in ks for _ in range(rows)], problem.largest, begins=begins,
-                  ends=[begin + length for begin in begins], length_max=length, k_max=max(ks, default=0), **problem.options)
+    if len(ks) == 1 and hasattr(ks[0], "__index__") and getattr(ks[0], "shape", None) is None:
+        shard = Shard(problem.x, ks[0], problem.largest, **problem.options)
+    else:  # each k has rows of its own, which share memory
+        begins = (ranks.full(rows, 1).cumsum(0) - 1) * length
+        begins = ranks.join([begins] * len(ks))
+        shard = Shard(problem.x.reshape(-1), ranks.join([ranks.full(rows, 1) * k for k in ks]), problem.largest,
+                      begins=begins, ends=begins + length, length_max=length, k_max=k_max, **problem.options)
     found = _advanced(ranks, shard)
-    return _api.Kth(*(result.reshape(len(ks), *problem.lead) for result in found[:3]))
+    return _api.Kth(*(result.reshape((len(ks), *problem.lead)) for result in found[:3]))
+
+
+# ---- Calls ----
+
+_OPTIONS = frozenset(("magnitude", "nan", "order", "context"))
+_PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask"))
+_ROUNDED = {"lower": "floor", "higher": "ceil", "nearest": "round"}
+
+
+def _named(error):
+    """An exception as (name of a builtin type, text)."""
+    if error is None:
+        return None
+    kinds = (kind.__name__ for kind in type(error).__mro__ if getattr(builtins, kind.__name__, None) is kind)
+    return next(kinds, "RuntimeError"), str(error)
+
+
+def _agree(ranks, prepare):
+    """What prepare() returns on this rank, and the facts of all ranks; an exception on all ranks for one on any.
+    prepare() returns (a result, what must be alike, the facts of this rank). Without facts of others where the host may
+    not wait for them: then an exception is this rank's alone."""
+    result = alike = facts = error = None
+    try:
+        result, alike, facts = prepare()
+    except Exception as caught:
+        error = caught
+    told = ranks.tell((_named(error), alike, facts))
+    if told is None:
+        if error is not None:
+            raise error
+        return result, None
+    for rank, (failure, _, _) in enumerate(told):
+        if failure is not None:
+            name, text = failure
+            raise getattr(builtins, name)(f"rank {rank}: {text}") from error
+    for rank, (_, other, _) in enumerate(told):
+        for name, value in told[0][1].items():
+            if other.get(name) != value:
+                raise ValueError(f"rank {rank}: {name} is {other.get(name)!r}, where rank 0 has {value!r}")
+    return result, [each for _, _, each in told]
+
+
+def _number(name, value):
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, and must be an integer") from None
+    if not 0 <= number < 2**63:
+        raise ValueError(f"{name} is {number}, and cannot be negative or beyond 64 bits")
+    return number
+
+
+def _check_table(table):
+    if (table < 0).any() or (table[:, 1:] <= table[:, :-1]).any():
+        raise ValueError("positions do not ascend in a row, or are negative")
+
+
+def _prepared(ranks, x, k, largest, sorted, to, positions, options):
+    """(problem, what must be alike, facts), as _agree() wants it."""
+    for name in options:
+        if name not in _OPTIONS | _PREDICATES:
+            raise TypeError(f"there is no option '{name}' here")
+    given = {name: value for name, value in options.items() if value is not None}
+    predicate = {name: given.pop(name) for name in _PREDICATES & given.keys()}
+    x = ranks.take(x)
+    if "mask" in predicate:
+        predicate["mask"] = ranks.take(predicate["mask"])
+        if predicate["mask"].shape != x.shape:
+            raise ValueError("mask is not of the shape of x")
+    problem = problem_of(x, k, largest, sorted, to, positions, given, predicate, ranks.size)
+    rows, length = problem.x.shape
+    if rows * max(1, k) >= 2**31:
+        raise OverflowError(f"{rows} rows of {k} results are 2^31 or more")
+    if problem.table is not None and ranks.is_told:
+        _check_table(problem.table)
+    base, kind = None, "a table" if problem.table is not None else positions
+    if problem.table is None and positions is not None and not isinstance(positions, str):
+        base, kind = _number("positions", positions), "a number"
+    alike = {"the type of x": str(x.dtype), "the rows of x": problem.lead, "k": k, "largest": problem.largest,
+             "order": problem.order, "to": to, "the kind of positions": kind,
+             "magnitude": bool(given.get("magnitude")), "nan": given.get("nan", "largest"),
+             "the predicate": {name: repr(value) for name, value in predicate.items() if name != "mask"},
+             "a mask": "mask" in predicate}
+    problem.chosen(0)  # whatever else is wrong
+    return problem, alike, (length, base)
+
+
+def _place(ranks, problem, facts):
+    """Settles the positions of runs, once all lengths are known to the host."""
+    bases, end = [], 0
+    for length, base in facts:
+        bases.append(end if base is None else base)
+        end += length
+    runs = sorted((base, base + length, rank) for rank, (base, (length, _)) in enumerate(zip(bases, facts)) if length)
+    for (_, end, rank), (begin, _, other) in zip(runs, runs[1:]):
+        if begin < end:
+            raise ValueError(f"rank {other}: its positions begin at {begin}, and those of rank {rank} end at {end}")
+    problem.base, problem.bases = bases[ranks.rank], bases
+
+
+def _place_on_device(ranks, problem, base):
+    """Likewise where the host knows nothing of the others."""
+    length = problem.x.shape[1]
+    if base is None:
+        lengths = ranks.gather(ranks.full(1, length))
+        problem.bases = lengths.cumsum(0) - lengths
+        problem.base = problem.bases[ranks.rank]
+    else:
+        problem.base = base
+        problem.bases = ranks.gather(ranks.full(1, base)) if problem.to == "place" else None
+
+
+def call_select(ranks, name, x, k, largest, sorted, to, positions, options):
+    own_base = None
+
+    def prepare():
+        nonlocal own_base
+        problem, alike, facts = _prepared(ranks, x, _number("k", k), largest, sorted, to, positions, dict(options))
+        if (name == "select_where") != bool(problem.predicate):
+            raise TypeError("a predicate is needed: gt, ge, lt, le, eq, ne, between or mask"
+                            if name == "select_where" else "topk() takes no predicate: use select_where()")
+        own_base = facts[1]
+        return problem, {"the function": name, **alike}, facts
+
+    problem, facts = _agree(ranks, prepare)
+    are_runs = problem.table is None and not isinstance(positions, str)
+    if facts is not None:
+        problem.most = max(length for length, _ in facts)
+    if are_runs and facts is not None:
+        _place(ranks, problem, facts)
+    elif are_runs:
+        _place_on_device(ranks, problem, own_base)
+    return select(ranks, problem)
+
+
+def _prepared_kth(ranks, x, largest, options, more):
+    problem, alike, facts = _prepared(ranks, x, 0, largest, True, "all", "stride", dict(options))
+    if problem.predicate or "order" in options:
+        raise TypeError("kth() and quantile() take the options magnitude, nan and context")
+    return problem, {**alike, **more}, facts
+
+
+def call_kth(ranks, x, k, largest, options):
+    is_list = not hasattr(k, "__index__") or getattr(k, "shape", ()) != ()
+    ks: list[int] = []
+
+    def prepare():
+        ks.extend(_number("k", each) for each in (k if is_list else [k]))
+        return _prepared_kth(ranks, x, largest, options, {"the function": "kth", "k": tuple(ks)})
+
+    problem, _ = _agree(ranks, prepare)
+    found = _kth(ranks, problem, ks, max(ks, default=0))
+    return found if is_list else _api.Kth(*(result[0] for result in found))
+
+
+def call_quantile(ranks, x, q, method, options):
+    is_list = hasattr(q, "__len__") and getattr(q, "shape", None) != ()
+    qs: list[float] = []
+
+    def prepare():
+        if method not in _ROUNDED:
+            raise ValueError(f"method is {method!r}, and can be one of {', '.join(_ROUNDED)}")
+        qs.extend(float(each) for each in (q if is_list else [q]))
+        if not all(0 <= each <= 1 for each in qs):
+            raise ValueError(f"q is {q!r}, and must be from 0 to 1")
+        return _prepared_kth(ranks, x, False, options, {"the function": "quantile", "q": tuple(qs), "method": method})
+
+    problem, facts = _agree(ranks, prepare)
+    if facts is not None:
+        length = sum(length for length, _ in facts)
+        if not length:
+            raise ValueError("rows without any elements have no quantiles")
+        rounded = {"lower": math.floor, "higher": math.ceil, "nearest": round}[method]
+        ks = [rounded(each * (length - 1)) + 1 for each in qs]
+        k_max = length
+    else:
+        lengths = ranks.gather(ranks.full(1, problem.x.shape[1])).sum()
+        ks = [getattr((lengths - 1).double() * each, _ROUNDED[method])().long() + 1 for each in qs]
+        k_max = 2**62
+    found = _kth(ranks, problem, ks, k_max).kth
+    return found if is_list else found[0]

@@ -39,9 +39,6 @@ contexts of few threads (context=libtopk.Context("cpu", threads=1)), or set OMP_
 """
 from __future__ import annotations
 
-import builtins
-import math
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,35 +55,29 @@ if TYPE_CHECKING:
 
 __all__ = ["InPlace", "Kth", "TopK", "kth", "quantile", "select_where", "topk"]
 
-_OPTIONS = frozenset(("magnitude", "nan", "order", "context"))
 _PIECE = 2**30  # counts of MPI-3 end at 2^31
-_PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask"))
 
 
 class _Ranks:
+    is_told = True
+
     def __init__(self, comm):
         if not isinstance(comm, MPI.Intracomm):
             raise TypeError(f"comm is of type {type(comm).__name__}, and must be an intracommunicator of mpi4py")
         self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
 
-    def agree(self, prepare):
-        """What prepare() returns on this rank, and the facts of all ranks; an exception on all ranks for one on any.
-        prepare() returns (a result, what must be alike, the facts of this rank)."""
-        result = alike = facts = error = None
-        try:
-            result, alike, facts = prepare()
-        except Exception as caught:
-            error = caught
-        told = self.comm.allgather((_named(error), alike, facts))
-        for rank, (failure, _, _) in enumerate(told):
-            if failure is not None:
-                name, text = failure
-                raise getattr(builtins, name)(f"rank {rank}: {text}") from error
-        for rank, (_, other, _) in enumerate(told):
-            for name, value in told[0][1].items():
-                if other.get(name) != value:
-                    raise ValueError(f"rank {rank}: {name} is {other.get(name)!r}, where rank 0 has {value!r}")
-        return result, [each for _, _, each in told]
+    def tell(self, told):
+        return self.comm.allgather(told)
+
+    def take(self, array):
+        array = np.asarray(_on_host(_core.adopt(array)[0]))
+        return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+
+    def full(self, count, number):
+        return np.full(count, number, np.int64)
+
+    def join(self, arrays):
+        return np.concatenate([self.full(0, 0), *arrays])
 
     def sum(self, array):
         for begin in range(0, array.size, _PIECE):
@@ -123,97 +114,6 @@ class _Ranks:
         return into
 
 
-def _named(error):
-    """An exception as (name of a builtin type, text)."""
-    if error is None:
-        return None
-    kinds = (kind.__name__ for kind in type(error).__mro__ if getattr(builtins, kind.__name__, None) is kind)
-    return next(kinds, "RuntimeError"), str(error)
-
-
-def _host(array):
-    return np.asarray(_on_host(_core.adopt(array)[0]))
-
-
-def _number(name, value):
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, and must be an integer") from None
-    if not 0 <= number < 2**63:
-        raise ValueError(f"{name} is {number}, and cannot be negative or beyond 64 bits")
-    return number
-
-
-def _check_table(table):
-    if (table < 0).any() or (np.diff(table, axis=1) <= 0).any():
-        raise ValueError("positions do not ascend in a row, or are negative")
-
-
-def _problem(ranks, x, k, largest, sorted, to, positions, options):
-    """(problem, what must be alike, facts): as agree() wants it."""
-    for name in options:
-        if name not in _OPTIONS | _PREDICATES:
-            raise TypeError(f"there is no option '{name}' here")
-    given = {name: value for name, value in options.items() if value is not None}
-    predicate = {name: given.pop(name) for name in _PREDICATES & given.keys()}
-    x = _host(x)
-    x = np.ascontiguousarray(x, x.dtype.newbyteorder("="))
-    if "mask" in predicate:
-        predicate["mask"] = np.ascontiguousarray(_host(predicate["mask"]))
-        if predicate["mask"].shape != x.shape:
-            raise ValueError("mask is not of the shape of x")
-    problem = _ranks.problem_of(x, k, largest, sorted, to, positions, given, predicate, ranks.size)
-    rows, length = problem.x.shape
-    if rows * max(1, k) >= 2**31:
-        raise OverflowError(f"{rows} rows of {k} results are 2^31 or more")
-    if problem.table is not None:
-        _check_table(problem.table)
-    base = kind = None
-    if problem.table is None and not isinstance(positions, str):
-        kind = "a number" if positions is not None else "none"
-        base = None if positions is None else _number("positions", positions)
-    alike = {"the type of x": x.dtype.str if x.dtype.kind != "V" else str(x.dtype), "the rows of x": problem.lead, "k": k,
-             "largest": problem.largest, "order": problem.order, "to": to, "the kind of positions": kind or (
-                 "a table" if problem.table is not None else positions),
-             "magnitude": bool(given.get("magnitude")), "nan": given.get("nan", "largest"),
-             "the predicate": {name: repr(value) for name, value in predicate.items() if name != "mask"},
-             "a mask": "mask" in predicate}
-    problem.chosen(0)  # whatever else is wrong
-    return problem, alike, (length, base)
-
-
-def _place(ranks, problem, facts, is_stride):
-    """Settles the positions of runs, once all lengths are known."""
-    problem.most = max(length for length, _ in facts)
-    if problem.table is not None or is_stride:
-        return
-    bases, end = [], 0
-    for length, base in facts:
-        bases.append(end if base is None else base)
-        end += length
-    runs = sorted((base, base + length, rank) for rank, (base, (length, _)) in enumerate(zip(bases, facts)) if length)
-    for (_, end, rank), (begin, _, other) in zip(runs, runs[1:]):
-        if begin < end:
-            raise ValueError(f"rank {other}: its positions begin at {begin}, and those of rank {rank} end at {end}")
-    problem.base, problem.bases = bases[ranks.rank], bases
-
-
-def _select(name, comm, x, k, largest, sorted, to, positions, options):
-    ranks = _Ranks(comm)
-
-    def prepare():
-        problem, alike, facts = _problem(ranks, x, _number("k", k), largest, sorted, to, positions, dict(options))
-        if (name == "select_where") != bool(problem.predicate):
-            raise TypeError("a predicate is needed: gt, ge, lt, le, eq, ne, between or mask"
-                            if name == "select_where" else "topk() takes no predicate: use select_where()")
-        return problem, {"the function": name, **alike}, facts
-
-    problem, facts = ranks.agree(prepare)
-    _place(ranks, problem, facts, isinstance(positions, str))
-    return _ranks.select(ranks, problem)
-
-
 def topk(comm: Any, x: Array, k: int, largest: bool = True, sorted: bool = True, *, to: str | int = "all",
          positions: Any = None, **options: Any) -> TopK | InPlace | None:
     """The k largest or smallest elements of each row of all ranks, with their positions in the whole row.
@@ -228,28 +128,14 @@ def topk(comm: Any, x: Array, k: int, largest: bool = True, sorted: bool = True,
     int64 own_k of (...) says how many, and `before` how many the ranks with lower numbers have. Raises what
     libtopk.topk() does, and ValueError where ranks differ: on all ranks.
     """
-    return _select("topk", comm, x, k, largest, sorted, to, positions, options)
+    return _ranks.call_select(_Ranks(comm), "topk", x, k, largest, sorted, to, positions, options)
 
 
 def select_where(comm: Any, x: Array, k: int, largest: bool = True, sorted: bool = True, *, to: str | int = "all",
                  positions: Any = None, **options: Any) -> TopK | InPlace | None:
     """As topk(), among the elements that meet a predicate: one of gt, ge, lt, le, eq, ne and between, the same on all
     ranks, or a mask of this rank's elements."""
-    return _select("select_where", comm, x, k, largest, sorted, to, positions, options)
-
-
-def _kth(comm, x, prepare_ks, largest, options, alike_more):
-    ranks = _Ranks(comm)
-
-    def prepare():
-        problem, alike, facts = _problem(ranks, x, 0, largest, True, "all", "stride", dict(options))
-        if problem.predicate or "order" in options:
-            raise TypeError("kth() and quantile() take the options magnitude, nan and context")
-        return problem, {**alike, **alike_more()}, facts
-
-    problem, facts = ranks.agree(prepare)
-    ks = prepare_ks(sum(length for length, _ in facts))
-    return _ranks.kth(ranks, problem, ks)
+    return _ranks.call_select(_Ranks(comm), "select_where", x, k, largest, sorted, to, positions, options)
 
 
 def kth(comm: Any, x: Array, k: int | Sequence[int], largest: bool = True, **options: Any) -> Kth:
@@ -262,15 +148,7 @@ def kth(comm: Any, x: Array, k: int | Sequence[int], largest: bool = True, **opt
     No element is sent, but counters: up to six times 2048 for each row and each k. Returns Kth(kth, better, equal).
     Raises as topk() does.
     """
-    is_list = not hasattr(k, "__index__") or getattr(k, "shape", ()) != ()
-
-    def alike():
-        ks.extend(_number("k", each) for each in (k if is_list else [k]))
-        return {"the function": "kth", "k": tuple(ks)}
-
-    ks: list[int] = []
-    found = _kth(comm, x, lambda length: ks, largest, options, alike)
-    return found if is_list else Kth(*(result[0] for result in found))
+    return _ranks.call_kth(_Ranks(comm), x, k, largest, options)
 
 
 def quantile(comm: Any, x: Array, q: float | Sequence[float], *, method: str = "lower", **options: Any) -> np.ndarray:
@@ -284,22 +162,4 @@ def quantile(comm: Any, x: Array, q: float | Sequence[float], *, method: str = "
 
     Returns an array of the type of x. Raises as topk() does, and ValueError for rows without any elements.
     """
-    rounded = {"lower": math.floor, "higher": math.ceil, "nearest": round}
-    is_list = np.ndim(q) > 0
-    qs: list[float] = []
-
-    def alike():
-        if method not in rounded:
-            raise ValueError(f"method is {method!r}, and can be one of {', '.join(rounded)}")
-        qs.extend(float(each) for each in (q if is_list else [q]))
-        if not all(0 <= each <= 1 for each in qs):
-            raise ValueError(f"q is {q!r}, and must be from 0 to 1")
-        return {"the function": "quantile", "q": tuple(qs), "method": method}
-
-    def ks(length):
-        if not length:
-            raise ValueError("rows without any elements have no quantiles")
-        return [rounded[method](each * (length - 1)) + 1 for each in qs]
-
-    found = _kth(comm, x, ks, False, options, alike).kth
-    return found if is_list else found[0]
+    return _ranks.call_quantile(_Ranks(comm), x, q, method, options)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of a group of gloo: problems that all ranks know as a whole, each with its own part, against the oracle.
+
+    ranks.py RANK RANKS FILE PROBLEMS
+"""
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as c10d
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import libtopk  # noqa: E402
+import libtopk.torch.distributed as over  # noqa: E402
+import oracle  # noqa: E402
+from oracle import all_same, same  # noqa: E402
+
+RANK, SIZE = int(sys.argv[1]), int(sys.argv[2])
+TYPES = ("float32", "float16", "float64", "int8", "uint64", "int32", "uint16")
+
+
+class Host(over._Ranks):
+    """Ranks whose host knows nothing of the others, as with CUDA tensors."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.is_told = False
+
+
+def arrays(results):
+    return tuple(result.numpy() for result in results)
+
+
+def numbers(random, rows, length, dtype):
+    """Elements that tie, with NaN, infinities and both zeros among floats."""
+    x = random.integers(-4, 5, (rows, length)).astype(dtype)
+    if x.dtype.kind == "f":
+        strange = np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0], dtype)
+        return np.where(random.random((rows, length)) < 0.15, random.choice(strange, (rows, length)), x)
+    return x
+
+
+def dealing(random, kind, length):
+    """The positions of each rank."""
+    if kind == "stride":
+        return [np.arange(rank, length, SIZE) for rank in range(SIZE)]
+    if kind == "table":
+        owners = random.integers(0, SIZE, length)
+        return [np.flatnonzero(owners == rank) for rank in range(SIZE)]
+    edges = np.sort(random.integers(0, length + 1, SIZE - 1))
+    runs = [np.arange(*edge) for edge in zip([0, *edges], [*edges, length])]
+    return runs if kind == "none" else [runs[which] for which in random.permutation(SIZE)]
+
+
+def check_selections(seed):
+    random = np.random.default_rng(seed)
+    rows, length = int(random.integers(0, 5)), int(random.integers(0, 60))
+    kind = ("none", "base", "stride", "table")[seed % 4]
+    k = int(random.choice([0, 1, 3, 10, length, length + 4]))
+    x = numbers(random, rows, length, TYPES[seed % len(TYPES)])
+    dealt = dealing(random, kind, length)
+    own = dealt[RANK]
+    positions = {"none": None, "stride": "stride", "base": int(own[0]) if len(own) else length,
+                 "table": torch.from_numpy(np.tile(own, (rows, 1)))}[kind]
+    choice = {"largest": bool(random.integers(2)), "magnitude": bool(random.integers(2)),
+              "nan": ("largest", "last")[random.integers(2)]}
+    part = torch.from_numpy(x[:, own])
+    for chosen, masked in ((None, {}), (oracle.meets(x, "le", 1), {"le": 1}), (random.random(x.shape) < 0.5, None)):
+        if masked is None:
+            masked = {"mask": torch.from_numpy(chosen[:, own])}
+        function = over.select_where if masked else over.topk
+        wanted = oracle.select(x, k, x.dtype, chosen=chosen, **choice)
+        options = {**choice, **masked, "positions": positions}
+        assert all_same(arrays(function(part, k, **options)), wanted), (seed, kind)
+        found = function(part, k, to=SIZE - 1, **options)
+        assert (found is None) == (RANK != SIZE - 1) and (found is None or all_same(arrays(found), wanted))
+        each = -(-rows // SIZE)
+        found = function(part, k, to="owner", **options)
+        assert all_same(arrays(found), tuple(result[each * RANK:each * (RANK + 1)] for result in wanted))
+        check_place(function(part, k, to="place", **options), x, wanted, dealt)
+
+
+def check_place(found, x, wanted, dealt):
+    values, indices, own_k, before = arrays(found)
+    for row in range(len(x)):
+        best = wanted[1][row][wanted[1][row] >= 0]
+        mine = np.sort(best[np.isin(best, dealt[RANK])])
+        assert own_k[row] == len(mine)
+        assert before[row] == sum(np.isin(best, dealt[rank]).sum() for rank in range(RANK))
+        assert np.array_equal(indices[row][:len(mine)], mine) and (indices[row][len(mine):] == -1).all()
+        assert same(values[row][:len(mine)], x[row][mine])
+
+
+def check_kth(seed):
+    random = np.random.default_rng(1000 + seed)
+    rows, length = int(random.integers(1, 4)), int(random.integers(1, 80))
+    x = numbers(random, rows, length, TYPES[seed % len(TYPES)])
+    part = torch.from_numpy(x[:, dealing(random, "table", length)[RANK]])
+    ks = [1, length, int(random.integers(0, length + 3))]
+    choice = {"largest": bool(random.integers(2)), "magnitude": bool(random.integers(2))}
+    kth, better, equal = arrays(over.kth(part, ks, **choice))
+    for which, row in np.ndindex(len(ks), rows):
+        wanted = oracle.kth(x[row], ks[which], **choice)
+        one = kth[which, row]
+        assert one == wanted[0] or (one != one and wanted[0] != wanted[0])
+        assert (better[which, row], equal[which, row]) == wanted[1:]
+    assert all_same(arrays(over.kth(part, ks[2], **choice)), (kth[2], better[2], equal[2]))
+    if x.dtype.kind != "f":
+        qs = [0, 0.3, 0.5, 0.77, 1]
+        for method in ("lower", "higher", "nearest"):
+            wanted = np.quantile(x, qs, method=method, axis=1).astype(x.dtype)
+            assert same(over.quantile(part, qs, method=method).numpy(), wanted)
+
+
+def check_shapes_and_groups():
+    x = torch.arange(48.0).reshape(2, 3, 8)
+    part = x.tensor_split(SIZE, 2)[RANK]
+    wanted = libtopk.topk(x, 5)
+    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (SIZE,), mesh_dim_names=("ranks",))
+    for group in (None, c10d.group.WORLD, mesh, (mesh, "ranks")):
+        found = over.topk(part.requires_grad_(False), 5, group=group)
+        assert torch.equal(found.values, wanted.values) and torch.equal(found.indices, wanted.indices)
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn):
+        found, wanted = over.topk(part.to(dtype), 5), libtopk.topk(x.to(dtype), 5)
+        assert torch.equal(found.values.view(torch.uint8), wanted.values.view(torch.uint8))
+        assert torch.equal(found.indices, wanted.indices)
+    assert over.kth(part[0, 0], 2).kth == 6
+    assert over.topk(part[0, 0], 2, to="place").own_k.shape == ()
+
+
+def raises(kind, words, function):
+    try:
+        function()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}: {words}")
+
+
+def check_errors():
+    """Each is wrong on the last rank alone, or on all."""
+    last = RANK == SIZE - 1
+    x = torch.arange(10.0)
+    own = x if SIZE == 1 else x[:5] if not last else x[5:]
+    name = f"rank {SIZE - 1}: "
+    raises(ValueError, name + "k is -1", lambda: over.topk(own, -1 if last else 2))
+    raises(TypeError, name, lambda: over.topk(own > 3 if last else own, 2))
+    raises(TypeError, name + "x is of type list", lambda: over.topk(own.tolist() if last else own, 2))
+    raises(TypeError, name + "there is no option 'dim'", lambda: over.topk(own, 2, **({"dim": 0} if last else {})))
+    raises(ValueError, name + "positions do not ascend", lambda: over.topk(
+        own, 2, positions=torch.zeros(len(own), dtype=int) if last else torch.arange(len(own))))
+    raises(ValueError, "no quantiles", lambda: over.quantile(x[:0], 0.5))
+    raises(TypeError, "group is of type str", lambda: over.topk(own, 2, group="gloo"))
+    if SIZE > 1:
+        raises(ValueError, name + "k is 3, where rank 0 has 2", lambda: over.topk(own, 3 if last else 2))
+        raises(ValueError, "its positions begin at 0", lambda: over.topk(own, 2, positions=0))
+
+
+torch.set_num_threads(1)
+c10d.init_process_group("gloo", init_method=f"file://{sys.argv[3]}", rank=RANK, world_size=SIZE,
+                        timeout=timedelta(minutes=10))
+for seed in range(int(sys.argv[4])):
+    check_selections(seed)
+    check_kth(seed)
+check_shapes_and_groups()
+check_errors()
+over._Ranks = Host
+for seed in range(int(sys.argv[4])):
+    check_selections(seed)
+    check_kth(seed)
+c10d.barrier()
+c10d.destroy_process_group()
+print(f"rank {RANK} is done")
