@@ -10,7 +10,7 @@ The ranks of a call, `ranks` below, have
   exchange(array)       array[r] goes to rank r; stacked by where they come from
   tell(object)   the objects of all ranks, a list; or None where the host may not wait for the others
   full(count, number), join(arrays)   new arrays of int64 on the device of the elements, and one of several
-  take(array)    an array of any kind as one of this kind, contiguous; it raises TypeError for others
+  take(name, array)   an array of any kind as one of this kind, contiguous; it raises TypeError for others
 
 Arrays are numpy's or torch's: only what both know is used, and nothing asks an array for a number unless ranks tell.
 """
@@ -248,6 +248,10 @@ def _number(name, value):
     return number
 
 
+def _is_list(value):
+    return hasattr(value, "__len__") and getattr(value, "shape", None) != ()
+
+
 def _check_table(table):
     if (table < 0).any() or (table[:, 1:] <= table[:, :-1]).any():
         raise ValueError("positions do not ascend in a row, or are negative")
@@ -260,9 +264,9 @@ def _prepared(ranks, x, k, largest, sorted, to, positions, options):
             raise TypeError(f"there is no option '{name}' here")
     given = {name: value for name, value in options.items() if value is not None}
     predicate = {name: given.pop(name) for name in _PREDICATES & given.keys()}
-    x = ranks.take(x)
+    x = ranks.take("x", x)
     if "mask" in predicate:
-        predicate["mask"] = ranks.take(predicate["mask"])
+        predicate["mask"] = ranks.take("mask", predicate["mask"])
         if predicate["mask"].shape != x.shape:
             raise ValueError("mask is not of the shape of x")
     problem = problem_of(x, k, largest, sorted, to, positions, given, predicate, ranks.size)
@@ -274,6 +278,8 @@ def _prepared(ranks, x, k, largest, sorted, to, positions, options):
     base, kind = None, "a table" if problem.table is not None else positions
     if problem.table is None and positions is not None and not isinstance(positions, str):
         base, kind = _number("positions", positions), "a number"
+        if base + length > 2**63:
+            raise ValueError(f"positions from {base} on are beyond 64 bits")
     alike = {"the type of x": str(x.dtype), "the rows of x": problem.lead, "k": k, "largest": problem.largest,
              "order": problem.order, "to": to, "the kind of positions": kind,
              "magnitude": bool(given.get("magnitude")), "nan": given.get("nan", "largest"),
@@ -339,7 +345,7 @@ def _prepared_kth(ranks, x, largest, options, more):
 
 
 def call_kth(ranks, x, k, largest, options):
-    is_list = not hasattr(k, "__index__") or getattr(k, "shape", ()) != ()
+    is_list = _is_list(k)
     ks: list[int] = []
 
     def prepare():
@@ -352,7 +358,7 @@ def call_kth(ranks, x, k, largest, options):
 
 
 def call_quantile(ranks, x, q, method, options):
-    is_list = hasattr(q, "__len__") and getattr(q, "shape", None) != ()
+    is_list = _is_list(q)
     qs: list[float] = []
 
     def prepare():

@@ -27,8 +27,8 @@ to         who gets the results:
            "place"   each rank gets those that are its own elements, as InPlace. No element is sent, so k may be large
 
 What is wrong on one rank, or differs between ranks, is an error on all of them, and says which rank has it: the
-exception of that rank, with "rank 2: " before its text. So is a lack of memory for what a rank selects itself. An
-exception of another kind on some ranks, as one between two calls, leaves the others waiting: run programs by
+exception of that rank, with "rank 2: " before its text. An exception of another kind on some ranks, as a lack of memory
+or one between two calls, leaves the others waiting: run programs by
 
     mpirun -n 4 python -m mpi4py program.py
 
@@ -69,7 +69,7 @@ class _Ranks:
     def tell(self, told):
         return self.comm.allgather(told)
 
-    def take(self, array):
+    def take(self, name, array):
         array = np.asarray(_on_host(_core.adopt(array)[0]))
         return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 

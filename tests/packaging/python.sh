@@ -65,7 +65,8 @@ test -s "$1"
 import sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
 names = wheel.namelist()
-assert {"libtopk/CONTRACT.md", "libtopk/docs/routing.md", "libtopk/LICENSE", "libtopk/libtopk.so", "libtopk/py.typed"} <= set(names), names
+assert {"libtopk/CONTRACT.md", "libtopk/docs/routing.md", "libtopk/LICENSE", "libtopk/libtopk.so", "libtopk/py.typed",
+        "libtopk/torch/__init__.py", "libtopk/torch/distributed.py"} <= set(names), names
 metadata = wheel.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
 for field in ("Author: ", "Project-URL: Homepage, https://", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):
     assert f"\n{field}" in metadata, metadata

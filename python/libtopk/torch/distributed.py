@@ -29,13 +29,14 @@ to         who gets the results:
            "place"   each rank gets those that are its own elements, as InPlace. No element is sent, so k may be large
 
 CPU tensors: what is wrong on one rank, or differs between ranks, is an error on all of them, and says which rank has it.
+A wrong group, and a lack of memory, are an exception on that rank alone, while the others wait for the group's timeout.
 
 CUDA tensors: all work is enqueued on the current stream, the number of collectives is fixed, and the host waits for
 nothing, so a CUDA graph can capture a call where the group's collectives can be captured; make one call before. Hence
-nothing is agreed on: what is wrong on one rank is an exception there alone, while the others wait for the group's
-timeout. Tables that do not ascend, and runs that overlap, leave results undefined.
+nothing is agreed on: what is wrong on one rank is an exception there alone. Tables that do not ascend, and runs that
+overlap, leave results undefined.
 
-Rows times k must be below 2^31.
+Rows times k must be below 2^31. It needs torch 2.6 or later.
 """
 from __future__ import annotations
 
@@ -52,8 +53,9 @@ from libtopk._ranks import InPlace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-if not c10d.is_available():
-    raise ImportError("libtopk.torch.distributed needs a torch that was built with torch.distributed")
+if not c10d.is_available() or torch.__version__ < "2.6":
+    raise ImportError("libtopk.torch.distributed needs torch 2.6 or later, built with torch.distributed; this is torch "
+                      f"{torch.__version__}")
 
 __all__ = ["InPlace", "Kth", "TopK", "kth", "quantile", "select_where", "topk"]
 
@@ -62,6 +64,8 @@ def _group_of(group):
     mesh, dimension = group if isinstance(group, tuple) and len(group) == 2 else (group, None)
     if hasattr(mesh, "get_group"):
         return mesh.get_group(dimension)
+    if group is c10d.GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("this process is not in the group")
     if not isinstance(group, (c10d.ProcessGroup, type(None))):
         raise TypeError(f"group is of type {type(group).__name__}, and can be a process group, None, a DeviceMesh of one "
                         "dimension or a pair of a mesh and a dimension")
@@ -72,8 +76,6 @@ class _Ranks:
     def __init__(self, x, group):
         self.group = _group_of(group)
         self.rank, self.size = c10d.get_rank(self.group), c10d.get_world_size(self.group)
-        if self.rank < 0:
-            raise ValueError("this process is not in the group")
         self.device = x.device if isinstance(x, Tensor) else torch.device("cpu")
         self.is_told = self.device.type != "cuda"
 
@@ -84,11 +86,11 @@ class _Ranks:
         c10d.all_gather_object(objects, told, self.group)
         return objects
 
-    def take(self, array):
-        if not isinstance(array, Tensor) or type(array) not in (Tensor, torch.nn.Parameter):
-            raise TypeError(f"x is of type {type(array).__name__}, and must be a plain torch.Tensor")
+    def take(self, name, array):
+        if type(array) not in (Tensor, torch.nn.Parameter):
+            raise TypeError(f"{name} is of type {type(array).__name__}, and must be a plain torch.Tensor")
         if array.device != self.device or array.device.type not in ("cpu", "cuda"):
-            raise ValueError(f"tensors on {array.device} and {self.device}, where all are on the CPU or one GPU")
+            raise ValueError(f"{name} is on {array.device}, where all tensors are on the CPU or one GPU")
         return array.detach().contiguous()
 
     def full(self, count, number):

@@ -142,6 +142,9 @@ def check_errors():
         COMM, own, 2, positions=np.zeros(len(own), int) if last else np.arange(len(own))))
     raises(ValueError, name + "positions are a table", lambda: over.topk(
         COMM, own, 2, positions=[1] if last else np.arange(len(own))))
+    raises(ValueError, name + "positions from 9223372036854775807 on", lambda: over.topk(
+        COMM, own, 2, positions=2**63 - 1 if last else 0))
+    raises(TypeError, name + "k is 1.5", lambda: over.kth(COMM, own, 1.5 if last else 1))
     raises(ValueError, name + "to is 99", lambda: over.topk(COMM, own, 2, to=99 if last else 0))
     raises(ValueError, name + "mask is not", lambda: over.select_where(COMM, own, 2, mask=[True] if last else own > 2))
     raises(TypeError, "predicate is needed", lambda: over.select_where(COMM, own, 2))

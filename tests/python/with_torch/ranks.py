@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of a group of gloo: problems that all ranks know as a whole, each with its own part, against the oracle.
+"""Starts ranks of gloo, and solves problems in groups of them: all ranks know a problem as a whole, each has its own part,
+and the oracle judges. Ranks are forks of a process that has loaded torch, which takes longer than their work.
 
-    ranks.py RANK RANKS FILE PROBLEMS
+    ranks.py FILE      a new file to meet by
 """
+import importlib.util
 import sys
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +21,17 @@ import libtopk.torch.distributed as over  # noqa: E402
 import oracle  # noqa: E402
 from oracle import all_same, same  # noqa: E402
 
-RANK, SIZE = int(sys.argv[1]), int(sys.argv[2])
+WORLD = 7
+PROBLEMS = {1: 28, 2: 12, 3: 8, WORLD: 2}  # by the size of the group
+EXAMPLES = Path(__file__).parents[3] / "examples" / "python"
+RANK, SIZE, GROUP = 0, 1, None  # of the group at work
 TYPES = ("float32", "float16", "float64", "int8", "uint64", "int32", "uint16")
 
 
-class Host(over._Ranks):
+Told = over._Ranks
+
+
+class Untold(Told):
     """Ranks whose host knows nothing of the others, as with CUDA tensors."""
 
     def __init__(self, *arguments):
@@ -73,7 +82,7 @@ def check_selections(seed):
             masked = {"mask": torch.from_numpy(chosen[:, own])}
         function = over.select_where if masked else over.topk
         wanted = oracle.select(x, k, x.dtype, chosen=chosen, **choice)
-        options = {**choice, **masked, "positions": positions}
+        options = {**choice, **masked, "positions": positions, "group": GROUP}
         assert all_same(arrays(function(part, k, **options)), wanted), (seed, kind)
         found = function(part, k, to=SIZE - 1, **options)
         assert (found is None) == (RANK != SIZE - 1) and (found is None or all_same(arrays(found), wanted))
@@ -101,34 +110,42 @@ def check_kth(seed):
     part = torch.from_numpy(x[:, dealing(random, "table", length)[RANK]])
     ks = [1, length, int(random.integers(0, length + 3))]
     choice = {"largest": bool(random.integers(2)), "magnitude": bool(random.integers(2))}
-    kth, better, equal = arrays(over.kth(part, ks, **choice))
+    kth, better, equal = arrays(over.kth(part, ks, group=GROUP, **choice))
     for which, row in np.ndindex(len(ks), rows):
         wanted = oracle.kth(x[row], ks[which], **choice)
         one = kth[which, row]
         assert one == wanted[0] or (one != one and wanted[0] != wanted[0])
         assert (better[which, row], equal[which, row]) == wanted[1:]
-    assert all_same(arrays(over.kth(part, ks[2], **choice)), (kth[2], better[2], equal[2]))
+    assert all_same(arrays(over.kth(part, ks[2], group=GROUP, **choice)), (kth[2], better[2], equal[2]))
     if x.dtype.kind != "f":
         qs = [0, 0.3, 0.5, 0.77, 1]
         for method in ("lower", "higher", "nearest"):
             wanted = np.quantile(x, qs, method=method, axis=1).astype(x.dtype)
-            assert same(over.quantile(part, qs, method=method).numpy(), wanted)
+            assert same(over.quantile(part, qs, method=method, group=GROUP).numpy(), wanted)
 
 
-def check_shapes_and_groups():
+def check_shapes():
     x = torch.arange(48.0).reshape(2, 3, 8)
     part = x.tensor_split(SIZE, 2)[RANK]
-    wanted = libtopk.topk(x, 5)
-    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (SIZE,), mesh_dim_names=("ranks",))
-    for group in (None, c10d.group.WORLD, mesh, (mesh, "ranks")):
-        found = over.topk(part.requires_grad_(False), 5, group=group)
-        assert torch.equal(found.values, wanted.values) and torch.equal(found.indices, wanted.indices)
-    for dtype in (torch.bfloat16, torch.float8_e4m3fn):
-        found, wanted = over.topk(part.to(dtype), 5), libtopk.topk(x.to(dtype), 5)
+    for dtype in (torch.float32, torch.bfloat16, torch.float8_e4m3fn):
+        found, wanted = over.topk(part.to(dtype), 5, group=GROUP), libtopk.topk(x.to(dtype), 5)
         assert torch.equal(found.values.view(torch.uint8), wanted.values.view(torch.uint8))
         assert torch.equal(found.indices, wanted.indices)
-    assert over.kth(part[0, 0], 2).kth == 6
-    assert over.topk(part[0, 0], 2, to="place").own_k.shape == ()
+    found = over.topk(part.clone().requires_grad_(), 5, group=GROUP)
+    assert torch.equal(found.values, libtopk.topk(x, 5).values) and not found.values.requires_grad
+    strided = part.transpose(0, 1)
+    assert torch.equal(over.topk(strided, 5, group=GROUP).values, libtopk.topk(x.transpose(0, 1), 5).values)
+    assert over.kth(part[0, 0], 2, group=GROUP).kth == 6
+    assert over.topk(part[0, 0], 2, to="place", group=GROUP).own_k.shape == ()
+
+
+def check_groups():
+    """Each way to name the group of all ranks."""
+    x = torch.arange(20.0)
+    part = x.tensor_split(WORLD)[RANK]
+    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (WORLD,), mesh_dim_names=("ranks",))
+    for group in (None, c10d.group.WORLD, mesh, (mesh, "ranks"), (mesh, 0)):
+        assert over.topk(part, 5, group=group).indices.tolist() == [19, 18, 17, 16, 15]
 
 
 def raises(kind, words, function):
@@ -146,31 +163,80 @@ def check_errors():
     x = torch.arange(10.0)
     own = x if SIZE == 1 else x[:5] if not last else x[5:]
     name = f"rank {SIZE - 1}: "
-    raises(ValueError, name + "k is -1", lambda: over.topk(own, -1 if last else 2))
-    raises(TypeError, name, lambda: over.topk(own > 3 if last else own, 2))
-    raises(TypeError, name + "x is of type list", lambda: over.topk(own.tolist() if last else own, 2))
-    raises(TypeError, name + "there is no option 'dim'", lambda: over.topk(own, 2, **({"dim": 0} if last else {})))
-    raises(ValueError, name + "positions do not ascend", lambda: over.topk(
+    topk, where = partial(over.topk, group=GROUP), partial(over.select_where, group=GROUP)
+    quantile, empty = partial(over.quantile, group=GROUP), torch.zeros(2**20, 0)
+    raises(ValueError, name + "k is -1", lambda: topk(own, -1 if last else 2))
+    raises(TypeError, name + "k is 'two'", lambda: topk(own, "two" if last else 2))
+    raises(TypeError, name, lambda: topk(own > 3 if last else own, 2))
+    raises(TypeError, name + "x is of type list", lambda: topk(own.tolist() if last else own, 2))
+    raises(ValueError, name + "x is on meta", lambda: topk(own.to("meta") if last else own, 2))
+    raises(TypeError, name + "mask is of type list", lambda: where(own, 2, mask=[True] * len(own) if last else own > 2))
+    raises(TypeError, name + "k is 1.5", lambda: over.kth(own, 1.5 if last else 1, group=GROUP))
+    raises(TypeError, name + "there is no option 'dim'", lambda: topk(own, 2, **({"dim": 0} if last else {})))
+    raises(ValueError, name + "positions do not ascend", lambda: topk(
         own, 2, positions=torch.zeros(len(own), dtype=int) if last else torch.arange(len(own))))
-    raises(ValueError, "no quantiles", lambda: over.quantile(x[:0], 0.5))
+    raises(ValueError, name + "positions are a table", lambda: topk(
+        own, 2, positions=torch.zeros(1, dtype=int) if last else torch.arange(len(own))))
+    raises(ValueError, name + "positions from 9223372036854775807 on", lambda: topk(
+        own, 2, positions=2**63 - 1 if last else 0))
+    raises(ValueError, name + f"to is {SIZE}", lambda: topk(own, 2, to=SIZE if last else 0))
+    raises(ValueError, name + "mask is not", lambda: where(own, 2, mask=own[:1] > 2 if last else own > 2))
+    raises(TypeError, "predicate is needed", lambda: where(own, 2))
+    raises(ValueError, name + "q is", lambda: quantile(own, 2.0 if last else 0.5))
+    raises(OverflowError, name, lambda: topk(empty if last else own, 2**12 if last else 2))
+    raises(ValueError, "no quantiles", lambda: quantile(x[:0], 0.5))
     raises(TypeError, "group is of type str", lambda: over.topk(own, 2, group="gloo"))
     if SIZE > 1:
-        raises(ValueError, name + "k is 3, where rank 0 has 2", lambda: over.topk(own, 3 if last else 2))
-        raises(ValueError, "its positions begin at 0", lambda: over.topk(own, 2, positions=0))
+        raises(ValueError, name + "k is 3, where rank 0 has 2", lambda: topk(own, 3 if last else 2))
+        raises(ValueError, name + "the type of x", lambda: topk(own.double() if last else own, 2))
+        raises(ValueError, name + "the rows of x", lambda: topk(own[None] if last else own, 2))
+        raises(ValueError, name + "the function", lambda: over.kth(own, [2], group=GROUP) if last else topk(own, 2))
+        raises(ValueError, "its positions begin at 0", lambda: topk(own, 2, positions=0))
 
 
-torch.set_num_threads(1)
-c10d.init_process_group("gloo", init_method=f"file://{sys.argv[3]}", rank=RANK, world_size=SIZE,
-                        timeout=timedelta(minutes=10))
-for seed in range(int(sys.argv[4])):
-    check_selections(seed)
-    check_kth(seed)
-check_shapes_and_groups()
-check_errors()
-over._Ranks = Host
-for seed in range(int(sys.argv[4])):
-    check_selections(seed)
-    check_kth(seed)
-c10d.barrier()
-c10d.destroy_process_group()
-print(f"rank {RANK} is done")
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_example():
+    example, random = load("sharded_vocabulary"), torch.Generator().manual_seed(3)
+    hidden, weight = (torch.randint(-3, 4, (count, 6), generator=random).float() for count in (5, 301))  # scores tie
+    probabilities, tokens = example.likeliest(hidden, weight.tensor_split(SIZE)[RANK], 7, GROUP)
+    wanted = torch.sort(hidden @ weight.T, stable=True, descending=True)
+    assert torch.equal(tokens, wanted.indices[:, :7])
+    assert torch.equal(probabilities, wanted.values[:, :7].softmax(-1))
+    example.main(GROUP)
+
+
+def work(rank, meet):
+    global RANK, SIZE, GROUP
+    torch.set_num_threads(1)
+    c10d.init_process_group("gloo", init_method=f"file://{meet}", rank=rank, world_size=WORLD,
+                            timeout=timedelta(minutes=10))
+    RANK, SIZE = rank, WORLD
+    check_groups()
+    for SIZE, problems in PROBLEMS.items():
+        first = WORLD - SIZE
+        GROUP, RANK = c10d.new_group(list(range(first, WORLD))) if first else None, rank - first
+        if RANK < 0:
+            raises(ValueError, "not in the group", lambda: over.topk(torch.ones(3), 1, group=GROUP))
+            continue
+        check_shapes()
+        check_errors()
+        if SIZE == 2:
+            check_example()
+        for over._Ranks in (Told, Untold):
+            for seed in range(problems):
+                check_selections(seed)
+                check_kth(seed)
+        over._Ranks = Told
+    c10d.barrier()
+    c10d.destroy_process_group()
+
+
+if __name__ == "__main__":
+    torch.multiprocessing.start_processes(work, sys.argv[1:], WORLD, start_method="fork")
+    print(f"{WORLD} ranks are done")
