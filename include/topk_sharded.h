@@ -83,11 +83,13 @@ TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_proble
                                         int64_t *counters, topk_stream stream);
 
 /* The same for a shard in several vectors: its parts are counted one after another, `part` 0 first, alike in
- * each round. problem->length_max is then what all parts of a row have together. The part has `length`
- * elements of each row (0 to length_max), or lengths[r] of them if input->lengths is given (clamped to
- * `length`); shape, row_stride, elements_max and extent_type are the part's, and may differ from part to
- * part. All parts are one shard, in whatever order: its own numbers are of them together. Vectors that need
- * own numbers each are shards of their own. topk_sharded_count() is part 0 with length_max.
+ * each round. In all calls on the state problem->length_max is then what all parts of a row have together. A
+ * part's elements_max does not bound it; calls without a part have shape STRIDED, or an elements_max that is
+ * no less. The part has `length` elements of each row (0 to length_max), or lengths[r] of them if
+ * input->lengths is given (clamped to `length`); shape, row_stride, elements_max and extent_type are the
+ * part's, and may differ from part to part. All parts are one shard, in whatever order: its own numbers are
+ * of them together. Vectors that need own numbers each are shards of their own. topk_sharded_count() is part
+ * 0 with length_max.
  *
  * Statuses as topk_sharded_count(); OUT_OF_RANGE for part and length. */
 TOPK_API topk_status topk_sharded_count_part(topk_context *context, const topk_problem *problem, void *state,
@@ -126,7 +128,7 @@ typedef struct topk_sharded_output {
  * padding value. A driver that has looked at `known` may leave out the rounds that follow. Ties go to the
  * lowest position, so shards come in the order of their positions: `before` says, for each row, how many
  * elements of the shards before this one tie with the k-th, as their own_equal adds up. NULL: none. A
- * negative number, where own_k depends on it, is BAD_STATE; on a GPU own_k and after of its row are -2 then.
+ * negative number of a row whose `known` is 2 is BAD_STATE; on a GPU own_k and after of the row are -2 then.
  * An output may be the array `before` itself only if that is `after`.
  *
  * Statuses as topk_sharded_count(). BAD_STATE before a round has ended. */

@@ -37,12 +37,25 @@ static topk_status read_problem(const topk_problem *caller, topk_problem *proble
     return status;
 }
 
-static topk_status make(const topk_context *context, const topk_problem *problem, struct sharded *s) {
+/* A part's problem as one of the state: the vector of the part bounds no row of the shard. */
+static void drop_vector(topk_problem *problem) {
+    if (problem->shape != TOPK_SHAPE_STRIDED) {
+        problem->shape = TOPK_SHAPE_STRIDED;
+        problem->elements_max = 0;
+        problem->row_stride = 1;
+    }
+}
+
+static topk_status make(const topk_context *context, const topk_problem *problem, bool of_part,
+                        struct sharded *s) {
     topk_problem own = TOPK_PROBLEM_INIT;
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
     topk_status status = read_problem(problem, &own);
+    if (of_part) {
+        drop_vector(&own);
+    }
     if (status != TOPK_OK || (status = topk_plan_make(TOPK_OPERATION_KTH, &own, &s->plan)) != TOPK_OK) {
         return status;
     }
@@ -73,7 +86,7 @@ topk_status topk_sharded_query(const topk_context *context, const topk_problem *
     struct sharded s;
     topk_sharded_properties known = TOPK_SHARDED_PROPERTIES_INIT;
     topk_status status = topk_read_struct(STRUCT_SHARDED_PROPERTIES, properties, &known);
-    if (status != TOPK_OK || (status = make(context, problem, &s)) != TOPK_OK) {
+    if (status != TOPK_OK || (status = make(context, problem, false, &s)) != TOPK_OK) {
         return status;
     }
     known.state_bytes = s.bytes;
@@ -85,11 +98,11 @@ topk_status topk_sharded_query(const topk_context *context, const topk_problem *
 
 /* ---- Calls on a state ---- */
 
-/* Validates the problem and the state, and begins the list of buffers. */
-static topk_status open_state(const topk_context *context, const topk_problem *problem, void *state,
-                              size_t state_bytes, topk_stream stream, struct sharded *s,
+/* Validates the problem, which may be a part's, and the state, and begins the list of buffers. */
+static topk_status open_state(const topk_context *context, const topk_problem *problem, bool of_part,
+                              void *state, size_t state_bytes, topk_stream stream, struct sharded *s,
                               struct buffer_list *buffers) {
-    topk_status status = make(context, problem, s);
+    topk_status status = make(context, problem, of_part, s);
     if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK) {
         return status;
     }
@@ -142,7 +155,7 @@ topk_status topk_sharded_begin(topk_context *context, const topk_problem *proble
     KEEP_ERRNO;
     struct sharded s;
     struct buffer_list buffers;
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    topk_status status = open_state(context, problem, false, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK) {
         return status;
     }
@@ -205,7 +218,8 @@ static topk_status count(topk_context *context, const topk_problem *problem, voi
     topk_problem own;
     topk_input copy;
     topk_predicate predicate;
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    topk_status status =
+        open_state(context, problem, length != NULL, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = check_round(&s, round)) != TOPK_OK ||
         (status = read_problem(problem, &own)) != TOPK_OK ||
         (status = make_part(own, part, length, &s)) != TOPK_OK ||
@@ -240,7 +254,7 @@ topk_status topk_sharded_advance(topk_context *context, const topk_problem *prob
     KEEP_ERRNO;
     struct sharded s;
     struct buffer_list buffers;
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    topk_status status = open_state(context, problem, false, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = check_round(&s, round)) != TOPK_OK) {
         return status;
     }
@@ -259,7 +273,7 @@ topk_status topk_sharded_result(topk_context *context, const topk_problem *probl
     struct sharded s;
     struct buffer_list buffers;
     topk_sharded_output o;
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    topk_status status = open_state(context, problem, false, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = topk_read_struct(STRUCT_SHARDED_OUTPUT, output, &o)) != TOPK_OK) {
         return status;
     }
@@ -320,7 +334,8 @@ static topk_status select_part(topk_context *context, const topk_problem *proble
     topk_problem own;
     topk_input copy;
     topk_predicate predicate;
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &s, &buffers);
+    topk_status status =
+        open_state(context, problem, length != NULL, state, state_bytes, stream, &s, &buffers);
     if (status != TOPK_OK || (status = read_selection(problem, pitch, &own)) != TOPK_OK ||
         (status = make_part(own, part, length, &s)) != TOPK_OK ||
         (status = read_input(input, &copy, &predicate)) != TOPK_OK ||

@@ -24,6 +24,8 @@ typedef struct shard {
     int64_t begin;
     int parts;
     int64_t cuts[PARTS_MOST + 1]; /* the parts lie between them */
+    bool spans;                   /* these are vectors of their own, and no longer than their rows need */
+    int64_t begins[ROWS], ends[ROWS];
     void *state;
     size_t state_bytes;
     int64_t *counters;
@@ -84,6 +86,7 @@ static void draw(scenario *s, random_state *random) {
 /* Parts of all sizes, some of them empty; or one alone, which is no part. */
 static void cut_parts(shard *each, random_state *random) {
     each->parts = random_below(random, 2) == 0 ? 1 : 1 + (int)random_below(random, PARTS_MOST);
+    each->spans = random_below(random, 2) == 0;
     each->cuts[0] = 0;
     each->cuts[each->parts] = each->problem.length_max;
     for (int p = 1; p < each->parts; p++) {
@@ -133,15 +136,36 @@ static void add_up(const scenario *s) {
     }
 }
 
+/* Part p, whose row r begins at element r x row_stride of `values`. */
+static void take_part(shard *each, int p, const char *values, topk_problem *problem, topk_input *input) {
+    const int64_t length = each->cuts[p + 1] - each->cuts[p];
+    *input = each->input;
+    input->values = values;
+    if (!each->spans) {
+        return;
+    }
+    for (int64_t r = 0; r < problem->rows; r++) {
+        each->begins[r] = r * problem->row_stride;
+        each->ends[r] = each->begins[r] + length;
+    }
+    problem->elements_max = problem->rows > 0 ? each->ends[problem->rows - 1] : 0;
+    problem->shape = TOPK_SHAPE_SPANS;
+    problem->row_stride = 0;
+    input->begins = each->begins;
+    input->ends = each->ends;
+}
+
 static void count_shard(const scenario *s, shard *each, int round) {
     if (each->parts == 1) {
         CHECK_STATUS(TOPK_OK, topk_sharded_count(context, &each->problem, each->state, each->state_bytes,
                                                  round, &each->input, each->counters, NULL));
     }
     for (int p = 0; each->parts > 1 && p < each->parts; p++) {
-        topk_input input = each->input;
-        input.values = (const char *)input.values + (size_t)each->cuts[p] * s->element_bytes;
-        CHECK_STATUS(TOPK_OK, topk_sharded_count_part(context, &each->problem, each->state, each->state_bytes,
+        topk_problem problem = each->problem;
+        topk_input input;
+        take_part(each, p, (const char *)each->input.values + (size_t)each->cuts[p] * s->element_bytes,
+                  &problem, &input);
+        CHECK_STATUS(TOPK_OK, topk_sharded_count_part(context, &problem, each->state, each->state_bytes,
                                                       round, p, &input, each->cuts[p + 1] - each->cuts[p],
                                                       each->counters, NULL));
     }
@@ -244,17 +268,19 @@ static void draw_selection(const scenario *s, random_state *random, selection *t
     to->indices = allocate((size_t)(ROWS * to->pitch) * sizeof(int64_t) + GUARD);
 }
 
-static void select_shard(const scenario *s, const shard *each, const selection *to, bool has_values) {
+static void select_shard(const scenario *s, shard *each, const selection *to, bool has_values) {
     const size_t index_bytes = to->narrow ? 4 : 8;
-    topk_problem problem = each->problem;
-    problem.index_type = to->narrow ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
     memset(to->values, 0x5a, (size_t)(ROWS * to->pitch) * s->element_bytes + GUARD);
     memset(to->indices, 0x5a, (size_t)(ROWS * to->pitch) * sizeof(int64_t) + GUARD);
     for (int p = 0; p < each->parts; p++) {
         const int64_t first = each->begin + each->cuts[p];
+        topk_problem problem = each->problem;
         topk_input input = each->input;
-        input.values = s->values + (size_t)first * s->element_bytes;
+        if (each->parts > 1) {
+            take_part(each, p, s->values + (size_t)first * s->element_bytes, &problem, &input);
+        }
         input.indices = to->payload == NULL ? NULL : (const char *)to->payload + (size_t)first * index_bytes;
+        problem.index_type = to->narrow ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
         problem.index_base = first;
         CHECK_STATUS(
             TOPK_OK,
@@ -309,12 +335,12 @@ static void check_guards(const scenario *s, const selection *to) {
 
 /* Each shard's results, whose positions are those of the whole row. `whole`: k_max of each row, by position.
  */
-static void compare_selected(const scenario *s, random_state *random, const int64_t *whole) {
+static void compare_selected(scenario *s, random_state *random, const int64_t *whole) {
     int64_t filled[ROWS] = {0};
     selection to;
     draw_selection(s, random, &to);
     for (int i = 0; i < s->count; i++) {
-        const shard *each = &s->shards[i];
+        shard *each = &s->shards[i];
         const bool has_values = random_below(random, 4) != 0;
         select_shard(s, each, &to, has_values);
         for (int64_t r = 0; r < s->problem.rows; r++) {
@@ -329,7 +355,7 @@ static void compare_selected(const scenario *s, random_state *random, const int6
 }
 
 /* The results of all shards, which must be those of the whole, by position. */
-static void compare(const scenario *s, random_state *random) {
+static void compare(scenario *s, random_state *random) {
     const topk_problem *p = &s->problem;
     const size_t slots = (size_t)(p->rows * p->k_max);
     int64_t *whole = allocate(slots * sizeof *whole), *part = allocate(slots * sizeof *part);

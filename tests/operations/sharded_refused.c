@@ -265,6 +265,23 @@ static void check_broken(void) {
     }
 }
 
+/* On a GPU no status tells that the results of a later part come first: they are wrong, and in bounds. */
+static void check_later_part_first(void) {
+    const shard *x = &one.shards[0];
+    int64_t indices[3 * ROWS];
+    memset(indices, 0x5a, sizeof indices);
+    memset(x->state, 0x5a, x->state_bytes);
+    CHECK_STATUS(TOPK_OK, begin());
+    for (int round = 0; round < one.rounds; round++) {
+        CHECK_STATUS(TOPK_OK, count(round));
+        CHECK_STATUS(TOPK_OK, advance(round));
+    }
+    CHECK_STATUS(TOPK_OK, selected_part(1, one.problem.length_max, indices + ROWS));
+    for (int i = 0; i < ROWS; i++) {
+        CHECK(indices[i] == indices[0] && indices[2 * ROWS + i] == indices[0]);
+    }
+}
+
 /* As many ties before the shard's as there cannot be: the sum of an exchange that failed. */
 static void check_negative_before(bool on_gpu) {
     const shard *x = &one.shards[0];
@@ -366,6 +383,7 @@ static void check_refused(bool on_gpu) {
     CHECK_STATUS(TOPK_OK, begin());
     if (on_gpu) {
         check_broken();
+        check_later_part_first();
     } else {
         check_states();
     }

@@ -196,6 +196,14 @@ static int launch_selection(const struct work *w, const struct layout *l, struct
     return error;
 }
 
+/* What is written so far is in bounds also where a later part comes first. */
+static int begin_arrays(const struct work *w, const struct layout *l) {
+    const size_t rows = (size_t)w->s->plan.problem.rows;
+    int error = topk_device_zero(w->s->stream, l->own, l->own_bytes);
+    error = error != 0 ? error : topk_device_zero(w->s->stream, l->written, rows * sizeof *l->written);
+    return error != 0 ? error : topk_device_zero(w->s->stream, w->counters, l->own_bytes);
+}
+
 static int launch_work(const void *of) {
     const struct work *w = of;
     const struct layout l = lay_out(w->s, w->s->memory);
@@ -204,8 +212,7 @@ static int launch_work(const void *of) {
         .plan = &w->s->part, .input = w->input, .predicate = w->input.predicate, .stream = w->s->stream};
     int error = call.predicate != NULL ? topk_cuda_take_predicate(&call, l.found, &args.predicate) : 0;
     if (w->kernel == SHARDED_BEGIN) {
-        error = topk_device_zero(w->s->stream, l.own, l.own_bytes);
-        error = error != 0 ? error : topk_device_zero(w->s->stream, w->counters, l.own_bytes);
+        error = begin_arrays(w, &l);
     }
     if (error == 0 && w->kernel == SHARDED_SELECT) {
         return launch_selection(w, &l, &args);
