@@ -301,8 +301,8 @@ class Pairs:
 class Batches:
     """Times batches of calls of contenders on the CPU, in turns."""
 
-    def __init__(self, array, rows, options):
-        self.inputs, self.options, self.slots = [array], options, len(array) // rows
+    def __init__(self, array, rows, options, pause=PAUSE_SECONDS):
+        self.inputs, self.options, self.slots, self.pause = [array], options, len(array) // rows, pause
 
     def __call__(self, ours, rival):
         ours, rival = ((run, self.turns_of(run)) for run in (ours, rival))
@@ -319,7 +319,7 @@ class Batches:
 
     def seconds(self, run, turns):
         """Of a turn of the ring; before them comes another one, which wakes the threads and fills the caches."""
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(self.pause)
         run(*self.inputs)
         return seconds(functools.partial(run, *self.inputs, turns), 0) / turns
 
@@ -380,11 +380,11 @@ def host_points(libtopk, options):
                 made = (data, kind, rows, n)
             if loops:
                 subject = Batch(array, rows, count, order, loops)
-                time_of = Batches(subject.array, rows, options)
             else:
                 subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
-                time_of = Pairs(array, options)
             for context in teams:
+                pause = PAUSE_SECONDS if context.threads > 1 else 0
+                time_of = Batches(subject.array, rows, options, pause) if loops else Pairs(array, options)
                 if torch is not None:
                     torch.set_num_threads(context.threads)
                 contenders = [subject.ours(libtopk, context)]
