@@ -341,7 +341,7 @@ def _prepared_kth(ranks, x, largest, options, more):
     problem, alike, facts = _prepared(ranks, x, 0, largest, True, "all", "stride", dict(options))
     if problem.predicate or "order" in options:
         raise TypeError("kth() and quantile() take the options magnitude, nan and context")
-    return problem, {**alike, **more}, facts
+    return problem, {**more, **alike, **more}, facts  # the function first: k is 0 for quantile()
 
 
 def call_kth(ranks, x, k, largest, options):

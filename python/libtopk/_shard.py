@@ -66,7 +66,8 @@ class Shard:
         for name in _EXTENTS:
             if name in given:
                 given[name] = _core.integers(given[name], self._x, name)
-        if getattr(k, "shape", None) or not hasattr(k, "__index__"):
+        is_of_rows = "k_max" in given and hasattr(k, "shape")  # an array without dimensions is that of the only row
+        if is_of_rows or getattr(k, "shape", None) or not hasattr(k, "__index__"):
             if "k_max" not in given:
                 raise TypeError("k_max is needed with an array of k, alike for all shards")
             self._k = given.pop("k_max")

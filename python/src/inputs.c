@@ -129,7 +129,8 @@ static bool needs_k(int operation) {
            operation != TOPK_OPERATION_MASK;
 }
 
-/* One k for all rows, unless the object has dimensions. */
+/* One k for all rows, unless the object is an array of them. An array without dimensions is one number; but
+ * k_max, which goes with arrays, makes it that of the only row. */
 static int take_k(struct call *call, PyObject *k) {
     if (k == Py_None) {
         if (needs_k(call->operation)) {
@@ -141,7 +142,7 @@ static int take_k(struct call *call, PyObject *k) {
     bool is_array = !PyIndex_Check(k);
     if (!PyLong_Check(k) && !is_array) { /* arrays have __index__, too */
         PyObject *shape = PyObject_GetAttrString(k, "shape");
-        is_array = shape != NULL && PyObject_Size(shape) > 0;
+        is_array = shape != NULL && (call->has_k_max || PyObject_Size(shape) > 0);
         PyErr_Clear();
         Py_XDECREF(shape);
     }

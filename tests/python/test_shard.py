@@ -88,6 +88,23 @@ def test_other_shapes():
     assert all_same(tuple(map(np.asarray, found[:3])), kth(x[:, :, 0].copy(), 4))
 
 
+def test_a_row_without_other_dimensions():
+    """The number of its results is an array without dimensions."""
+    x = np.random.default_rng(4).integers(-9, 9, 50).astype(np.float32)
+    parts = np.split(x, [20, 20])
+    results = shards_of(parts, 7)
+    taken = [topk(part, result.own_k, k_max=7, order="position", index_base=base).indices
+             for part, result, base in zip(parts, results, (0, 20, 20))]
+    taken = np.concatenate(taken)
+    assert taken[taken >= 0].tolist() == topk(x, 7, order="position").indices.tolist()
+    (found,) = shards_of([x], results[0].own_k + 0, k_max=9)
+    assert all_same(found[:3], kth(x, int(results[0].own_k)))
+    with pytest.raises(ValueError, match="k has 1 elements, where the rows are 2"):
+        topk(x.reshape(2, 25), results[0].own_k, k_max=7)
+    with pytest.raises(TypeError, match="k is one number"):
+        topk(x, 3, k_max=7)
+
+
 def test_an_empty_shard_learns_the_result():
     x = np.arange(20.0).reshape(1, 20)
     first, second = shards_of([x, x[:, :0]], 3)

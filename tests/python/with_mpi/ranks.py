@@ -71,6 +71,19 @@ def check_selections(seed):
         found = function(COMM, part, k, to="owner", **options)
         assert all_same(found, tuple(result[each * RANK:each * (RANK + 1)] for result in wanted))
         check_place(function(COMM, part, k, to="place", **options), x, wanted, dealt)
+        check_one_row(function, x, part, k, options)
+
+
+def check_one_row(function, x, part, k, options):
+    """A row of an array with one dimension is the row of a matrix."""
+    if not len(x):
+        return
+    options = {name: value[0] if name == "mask" or isinstance(value, np.ndarray) else value
+               for name, value in options.items()}
+    rows = {name: value[None] if isinstance(value, np.ndarray) else value for name, value in options.items()}
+    for to in ("all", "place"):
+        alone = function(COMM, part[0], k, to=to, **options)
+        assert all_same(alone, tuple(result[0] for result in function(COMM, part[:1], k, to=to, **rows)))
 
 
 def check_place(found, x, wanted, dealt):
@@ -150,6 +163,8 @@ def check_errors():
     raises(TypeError, "predicate is needed", lambda: over.select_where(COMM, own, 2))
     raises(ValueError, name + "q is", lambda: over.quantile(COMM, own, 2.0 if last else 0.5))
     raises(ValueError, "no quantiles", lambda: over.quantile(COMM, x[:0], 0.5))
+    raises(ValueError, name + "positions from", lambda: over.topk(
+        COMM, own, 2, positions=2**63 - 4 if last else 0, to="place"))
     raises(OverflowError, name, lambda: over.topk(COMM, np.zeros((2**20, 0)) if last else own, 2**12 if last else 2))
     if SIZE > 1:
         raises(ValueError, name + "k is 3, where rank 0 has 2", lambda: over.topk(COMM, own, 3 if last else 2))
@@ -157,6 +172,7 @@ def check_errors():
         raises(ValueError, name + "the rows of x", lambda: over.topk(COMM, own[None] if last else own, 2))
         raises(ValueError, "its positions begin at 0", lambda: over.topk(COMM, own, 2, positions=0))
         raises(ValueError, name + "the function", lambda: over.kth(COMM, own, [2]) if last else over.topk(COMM, own, 2))
+        raises(ValueError, name + "the function", lambda: over.kth(COMM, own, 2) if last else over.quantile(COMM, own, 0.5))
     raises(TypeError, "communicator", lambda: over.topk(None, own, 2))
 
 
