@@ -48,6 +48,10 @@ static void check_shards(const struct options *options) {
         fail_usage("--shards takes no --axis: shards lie one behind the other along the first axis");
 }
 
+bool options_approximate(const topk_problem *problem) {
+    return problem->max_iterations != 0 || problem->epsilon > 0 || problem->epsilon_relative > 0;
+}
+
 /* What ranks cannot share out. */
 static void check_mpi(const struct argp *argp, const struct options *options) {
     if (!options->mpi)
@@ -58,6 +62,9 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
         fail_usage("--mpi needs an INPUT that is a file, or --shards: each rank reads a part of it");
     if (options->context.backend == TOPK_BACKEND_CUDA)
         fail_usage("--mpi is for CPUs, not for --device cuda");
+    if (options_approximate(&options->problem))
+        fail_usage(
+            "--mpi takes no --epsilon, --epsilon-relative and --max-iterations: ranks do not approximate");
 }
 
 const topk_predicate *options_predicate(const struct options *options) {
@@ -66,10 +73,6 @@ const topk_predicate *options_predicate(const struct options *options) {
 
 topk_operation options_selection(const struct options *options) {
     return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
-}
-
-bool options_approximate(const topk_problem *problem) {
-    return problem->max_iterations != 0 || problem->epsilon > 0 || problem->epsilon_relative > 0;
 }
 
 bool options_writes_arrays(const struct options *options) {

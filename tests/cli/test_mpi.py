@@ -255,6 +255,7 @@ class Ranks(Case):
         self.fail_together(3, "--mpi shares out a vector, and '.*y.npy' is a matrix: .*", "select", rows, "-k", 1, status=2)
         self.fail_together(2, "--mpi is for select, kth and count", "where", path, "--gt", 1, status=2)
         self.fail_together(2, "--mpi needs an INPUT that is a file, .*", "select", "-k", 1, status=2)
+        self.fail_together(2, "--mpi takes no --epsilon, .*", "select", path, "-k", 1, "--epsilon", 1, status=2)
         self.fail_together(2, "-k 4: no element has that place, .*", "kth", path, "-k", 4)
         self.write("z.npy", npy_header("<f4", (3,)) + pack("f", [1, 3, 2]))
         self.fail_together(3, ".*z.npy: holds f32, but .*x.npy holds i32", "select", "--shards", self.path("[xz].npy"), "-k", 1)
