@@ -24,7 +24,8 @@ static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS, AT(values
                                             {0}};
 static const struct result_spec matching[] = {{"values", OWN_TYPE, OF_CAPACITY, AT(values)},
                                               {"indices", INDEX_TYPE, OF_CAPACITY, AT(indices)},
-                                              {"offsets", TOPK_I64, OF_OFFSETS, AT(offsets)}};
+                                              {"offsets", TOPK_I64, OF_OFFSETS, AT(offsets)},
+                                              {0}};
 static const struct result_spec counted[] = {{"counts", TOPK_I64, OF_ROWS, AT(counts)}, {0}};
 static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS, AT(mask)}, {0}};
 static const struct result_spec routed[] = {{"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
@@ -38,7 +39,8 @@ static const struct result_spec sharded[] = {{"kth", OWN_TYPE, OF_ROWS, AT_SHARD
                                              {"own_equal", TOPK_I64, OF_ROWS, AT_SHARD(own_equal)},
                                              {"own_k", TOPK_I64, OF_ROWS, AT_SHARD(own_k)},
                                              {"after", TOPK_I64, OF_ROWS, AT_SHARD(after)},
-                                             {"known", TOPK_I64, OF_ROWS, AT_SHARD(known)}};
+                                             {"known", TOPK_I64, OF_ROWS, AT_SHARD(known)},
+                                             {0}};
 static const struct result_spec nothing[] = {{0}};
 
 static const struct result_spec *results_of(int operation) {
@@ -293,7 +295,7 @@ static PyObject *target_at(PyObject *out, int i, int wanted, int count) {
 int outputs_make(struct call *call, PyObject *out, int wanted) {
     const struct result_spec *specs = results_of(call->operation);
     int count = 0;
-    while (count < OUTPUTS_MAX && specs[count].name != NULL) {
+    while (specs[count].name != NULL) {
         ++count;
     }
     call->outputs_count = count;

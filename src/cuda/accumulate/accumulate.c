@@ -216,17 +216,17 @@ static int launch_write(const void *of) {
     const struct work *w = of;
     const struct accumulator *a = w->a;
     const struct layout l = topk_cuda_accumulate_layout(a, a->memory);
-    const struct write_scratch s = topk_cuda_accumulate_write_scratch(a, l.scratch);
     const struct launch_grid grid = grid_for(a, (int64_t)a->plan.output_elements);
     struct accumulate_args args = args_of(a, &l.state);
     args.ends = w->ends;
     args.rows.out_values = w->values;
     args.rows.out_indices = w->indices;
+    int error = settle_for_results(a, l.scratch, &args);
+    const struct write_scratch s = topk_cuda_accumulate_write_scratch(a, l.scratch); /* the same memory */
     args.places = s.places;
     args.sorted = a->plan.problem.order == TOPK_ORDER_BY_POSITION ? NULL : s.sorted;
     args.arranged = s.arranged;
     const int64_t *candidates = l.state.candidates.positions;
-    int error = settle_for_results(a, l.scratch, &args);
     error = error != 0 ? error : launch_merge(a, &args);
     error = error != 0 ? error : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
@@ -251,14 +251,14 @@ static int launch_export(const void *of) {
     const struct work *w = of;
     const struct accumulator *a = w->a;
     const struct layout l = topk_cuda_accumulate_layout(a, a->memory);
-    const struct write_scratch s = topk_cuda_accumulate_write_scratch(a, l.scratch);
     const int64_t slots = greatest((int64_t)a->plan.output_elements, a->plan.problem.rows);
     const struct launch_grid grid = grid_for(a, greatest(slots, 1));
     struct accumulate_bytes_args args = bytes_args_of(w, &l.state);
     const int64_t *candidates = l.state.candidates.positions;
+    int error = args.has_state ? settle_for_results(a, l.scratch, &args.of_rows) : 0;
+    const struct write_scratch s = topk_cuda_accumulate_write_scratch(a, l.scratch); /* the same memory */
     args.positions = s.positions;
     args.of_rows.places = s.places;
-    int error = args.has_state ? settle_for_results(a, l.scratch, &args.of_rows) : 0;
     error = error != 0 || !args.has_state ? error : launch_merge(a, &args.of_rows);
     error = error != 0 || !args.has_state
                 ? error
