@@ -5,10 +5,10 @@
   ranks.py build/topk [--gib 2,4,8] [--ranks 2] [--mca "pml ob1"] [--text] [--k 1000] [--runs 7]
             [--folder /tmp] [--csv FILE]
 
-The file holds random float32 elements, or with --text lines with a number each. Each round times one process with --threads 1, one with as many threads as ranks, the
-job, and the same job over a file of one element: what it takes mpirun and MPI to start and end. Figures are medians, the ratio
-is that of one thread's time to the job's in each round. What the job prints is compared with what one process prints: the exit
-status is 1 if they differ.
+The file holds random float32 elements, or with --text lines with a number each. Each round times one process with
+--threads 1, one with as many threads as ranks, the job, and the same job over a file of one element: what it takes mpirun
+and MPI to start and end. Figures are medians. `ratio` is how many times as long as the job one thread takes, in the same
+round. The job must print what one process prints: the exit status is 1 if it does not.
 """
 
 import argparse

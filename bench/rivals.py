@@ -7,10 +7,10 @@ one shows no time. The CSV has the columns of topk-bench; those about reads stay
 The suites `sorted` time batches of calls, so that rows of a few microseconds show their own time, not Python's.
 libtopk's calls run in a loop in C (libtopk-bench-calls.so, beside the library). Each call reads the next input of a ring
 of at least 2^16 elements, and writes outputs of its own, which are all verified. numpy gets the whole ring in one call,
-sorts it row by row, and so does the same work. It sorts and partitions in an array made before, into which the ring is
-copied first: libtopk has its outputs made before, too. Only numpy.argpartition allocates its result. A sample takes as
-many turns of the ring as last a millisecond, and one before that is not timed. A turn of numpy makes two calls, which
-take 1 us of at least 90: nothing is subtracted. torch has no part in these suites.
+which sorts each row: the same work. The ring is first copied to an array made before, and numpy sorts or partitions that
+array: libtopk's outputs are made before, too. Only numpy.argpartition allocates its result. A sample takes as many turns
+of the ring as last a millisecond, and one before that is not timed. A turn of numpy makes two calls, which take 1 us of
+at least 90: nothing is subtracted. torch has no part in these suites.
 
   rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick, sorted,
                                                     sorted-types (all that numpy has), sorted-quick

@@ -2,14 +2,14 @@
  *
  * topk-bench-sharded: how long the rounds of topk_sharded_*() take on one shard, in reads of its data, and
  * beside topk_kth() over the same rows; and topk_sharded_select() behind them, which writes elements and
- * indices of 64 bits, beside topk_select() by position. Each run is checked: it has the results of
- * topk_kth(), and all of them lie in the one shard; and the warm run has those of topk_select().
+ * indices of 64 bits, beside topk_select() by position. Each run is checked against topk_kth(): the one shard
+ * must have all results. The warm run is also compared with topk_select().
  *
  * usage: topk-bench-sharded [cpu | cuda] [RUNS] [LOG2] [THREADS]
  *
  * The largest problem has 2^LOG2 bytes (default: 28 on a CPU, 32 on a GPU). Prints a table of comma-separated
- * values: a line for each problem, medians in microseconds. `to_read` is the median of each run's own ratio,
- * of the rounds, and `own_to_read` that of topk_sharded_select(), which `own_us` is of.
+ * values: a line for each problem, medians in microseconds. `to_read` is the median of each run's own ratio
+ * for the rounds; `own_us` and `own_to_read` are of topk_sharded_select().
  */
 #include "sharded/sharded.h"
 #include "topk_sharded.h"

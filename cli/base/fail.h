@@ -30,7 +30,7 @@ _Noreturn void fail_in_line(const char *name, int64_t file, int64_t line, const 
 struct fail_together {
     /* Ends the process in the place of fail() and fail_usage(), which give the line to print. */
     void (*end)(int status, const char *line, size_t length);
-    /* How many lines of the file came before those that this process numbers, for fail_in_line(). */
+    /* For fail_in_line(): how many lines of the file other ranks have before this one's first line. */
     int64_t (*lines_before)(int64_t file);
 };
 void fail_by(const struct fail_together *together);

@@ -274,7 +274,7 @@ static void check_shard(const struct matrix *shard, const struct matrix *first) 
             fail_shard(shard, first, "shape");
 }
 
-/* Puts the elements of a file behind those of the files before it. */
+/* Appends the elements of a file. */
 static void add_shard(struct matrix *matrix, const struct matrix *one) {
     const size_t size = topk_type_size(one->layout.type);
     const uint64_t bytes = (uint64_t)one->layout.rows * (uint64_t)one->layout.cols * size;

@@ -26,7 +26,7 @@ struct matrix {
 /* Opens the input, or its shards, and parses headers. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
 
-/* Whether it is a file that cannot be mapped, or shards of which one cannot: pieces are read. */
+/* Whether its file, or one of its shards, cannot be mapped: then pieces are read. */
 bool matrix_is_unmapped(const struct matrix *matrix);
 
 /* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bytes of texts that one of several ranks reads: those of the lines that begin in its part of all bytes.
- * Each rank finds its own by itself, from the ends of lines near both ends of its part. */
+ * Which bytes of texts one of several ranks reads. All bytes are cut into a part for each rank, and a rank
+ * reads the lines that begin in its part. It finds them alone, by the ends of lines near both ends of its
+ * part. */
 #ifndef TOPK_CLI_RANGES_H
 #define TOPK_CLI_RANGES_H
 
