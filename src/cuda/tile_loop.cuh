@@ -132,6 +132,10 @@ template <typename Tiles> struct tile_loop_shape {
     static_assert(Tiles::THREADS % SIMT_WARP == 0 && Tiles::THREADS >= 64 && Tiles::THREADS <= 1024,
                   "a block is of whole warps, one of which looks back");
     static_assert(SIZE <= 1 << 16 && Tiles::ITEMS <= 32, "offsets have 16 bits, and hits 32");
+
+    /* What rank_bits() makes of the bits that hits() returns. */
+    static const Tiles *any(void);
+    typedef decltype(rank_bits(any()->hits(0, typename Tiles::raw()), nullptr)) ranked;
 };
 
 /* What one turn hands to later ones. Each array is for as many turns as its data is needed. */
@@ -177,7 +181,8 @@ template <uint32_t WARPS> TOPK_DEVICE uint32_t sum_of_tile(simt_shared<uint32_t>
 template <typename Tiles>
 TOPK_DEVICE uint32_t write_and_list(const Tiles &tiles, const struct tile_shared &s,
                                     const struct tiles_in_hand &hand, uint32_t turn,
-                                    const typename Tiles::ranked &ranked, simt_shared<uint32_t> of_ranked) {
+                                    const typename tile_loop_shape<Tiles>::ranked &ranked,
+                                    simt_shared<uint32_t> of_ranked) {
     typedef tile_loop_shape<Tiles> shape;
     const uint32_t size = shape::SIZE;
     uint32_t count = 0;
@@ -225,7 +230,7 @@ TOPK_DEVICE void run_tiles(const Tiles &tiles, const Sequence &sequence, const s
     if (hand.tile == NO_TILE)
         return;
     typename Tiles::raw raw = {};
-    typename Tiles::ranked hits = {}, ranked = {};
+    typename shape::ranked hits = {}, ranked = {};
     if (works)
         tiles.load(hand.tile, raw);
     else if (leads)

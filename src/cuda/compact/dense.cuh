@@ -11,7 +11,6 @@
 template <typename Source> struct dense_tiles {
     typedef compact_shape<Source> shape;
     typedef compact_raw<Source> raw;
-    typedef struct ranked_bits ranked;
     static const uint32_t THREADS = shape::THREADS, ITEMS = shape::ITEMS;
     const struct compact_args &a;
     compact_source<Source> source;

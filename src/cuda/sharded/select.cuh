@@ -113,7 +113,6 @@ TOPK_DEVICE uint32_t offsets_below(simt_shared<uint16_t> offsets, uint32_t count
 template <typename Element> struct shard_tiles {
     typedef tile_shape<Element> shape;
     typedef body_tile<Element> raw;
-    typedef struct ranked_pair ranked;
     typedef key_word_t<Element> word;
     static const uint32_t THREADS = SHARDED_SELECT_THREADS, ITEMS = shape::PER * shape::GROUPS,
                           WORKERS = THREADS - SIMT_WARP, SIZE = WORKERS * ITEMS;

@@ -39,7 +39,6 @@ template <typename Element> struct filter_tile {
 template <typename Element> struct survivor_tiles {
     typedef tile_shape<Element> shape;
     typedef body_tile<Element> raw;
-    typedef struct ranked_bits ranked;
     typedef key_word_t<Element> word;
     static const uint32_t THREADS = SORT_FILTER_THREADS, ITEMS = shape::PER * shape::GROUPS,
                           WORKERS = THREADS - SIMT_WARP, SIZE = WORKERS * ITEMS;
