@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds and tests the presets that scripts/test names, each as a stage.
 
-While a stage is tested the next one is built, at a lower priority: it takes what the tests leave of the processor. A
-stage that fails keeps no other from running.
+Builds follow each other without a pause, at a lower priority than tests: while a stage is tested later ones are built,
+from what the tests leave of the processor. A stage that fails keeps no other from running.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import xml.etree.ElementTree
 STAGES = ["default", "asan", "tsan", "clang-fuzz", "cuda"]
 JOBS = str(os.cpu_count())
 PROGRESS_S = 2 # how often a build is asked how far it is
+step_ended = threading.Event()
 
 
 class Step(threading.Thread):
@@ -42,6 +43,7 @@ class Step(threading.Thread):
         self.processor = usage.ru_utime + usage.ru_stime
         self.failed = status != 0
         self.runs = False
+        step_ended.set()
 
     def end(self):
         if self.runs:
@@ -53,6 +55,9 @@ class Stage:
     def __init__(self, name):
         self.name = name
         self.configuration = "default" if name == "quick" else name
+        folder = "build" if self.configuration == "default" else "build-" + self.configuration
+        self.report = os.path.join(os.getcwd(), folder, "tests.xml")
+        self.told = 0 # tens of percent that are built
         self.log = tempfile.TemporaryFile()
         self.building = self.testing = None
         self.passed = self.failed = self.skipped = 0
@@ -66,21 +71,20 @@ class Stage:
         self.building = Step(["sh", "-c", script, "sh", *configure], self.log)
 
     def percent_built(self):
-        """What the build says of its progress, or None before it has said anything."""
+        """What the build says of its progress, in the words of make or of ninja; 0 before it has said anything."""
         size = os.fstat(self.log.fileno()).st_size
         end = os.pread(self.log.fileno(), 4096, max(0, size - 4096))
-        percents = re.findall(rb"^\[ *(\d+)%\]", end, re.MULTILINE)
-        return int(percents[-1]) if percents else None
+        steps = re.findall(rb"^\[ *(\d+)(?:%|/(\d+))\]", end, re.MULTILINE)
+        return 100 * int(steps[-1][0]) // int(steps[-1][1] or 100) if steps else 0
 
-    def finish_build(self):
-        """Waits for the build, and tells every ten percent that it goes on."""
-        told = 0
-        while self.building.runs:
-            self.building.join(PROGRESS_S)
-            percent = self.percent_built()
-            if self.building.runs and percent is not None and percent // 10 > told:
-                told = percent // 10
-                print(f"== {self.name}: {percent} % built after {time.monotonic() - self.building.start_time:.0f} s", flush=True)
+    def tell_progress(self):
+        """Every ten percent of the build."""
+        percent = self.percent_built()
+        if percent // 10 > self.told:
+            self.told = percent // 10
+            print(f"== {self.name}: {percent} % built after {time.monotonic() - self.building.start_time:.0f} s", flush=True)
+
+    def end_build(self):
         if self.building.failed:
             self.failed += 1
             self.log.seek(0)
@@ -88,21 +92,19 @@ class Stage:
         else:
             self.passed += 1
         print(f"== {self.name}: {'not ' if self.building.failed else ''}built in {self.building.wall:.0f} s", flush=True)
-        return not self.building.failed
 
     def test(self):
-        folder = "build" if self.configuration == "default" else "build-" + self.configuration
-        report = os.path.join(os.getcwd(), folder, "tests.xml")
-        if os.path.exists(report):
-            os.remove(report)
-        self.testing = Step(["ctest", "--preset", self.name, "--parallel", JOBS, "--output-junit", report])
-        self.testing.join()
-        self.count(report)
+        if os.path.exists(self.report):
+            os.remove(self.report)
+        self.testing = Step(["ctest", "--preset", self.name, "--parallel", JOBS, "--output-junit", self.report])
+
+    def end_tests(self):
+        self.count()
         print(f"== {self.name}: tested in {self.testing.wall:.0f} s", flush=True)
 
-    def count(self, report):
+    def count(self):
         try:
-            numbers = xml.etree.ElementTree.parse(report).getroot().attrib
+            numbers = xml.etree.ElementTree.parse(self.report).getroot().attrib
         except (OSError, xml.etree.ElementTree.ParseError):
             numbers = {}
         tests, failures, skipped, disabled = (int(numbers.get(name, 0))
@@ -131,17 +133,32 @@ def options_of_cuda():
 
 
 def run(stages):
-    stages[0].build()
-    for stage, following in zip(stages, [*stages[1:], None]):
-        built = stage.finish_build()
-        if following is not None:
-            following.build()
-        if built:
-            stage.test()
+    """One build and the tests of one stage at a time."""
+    to_build, to_test = list(stages), []
+    building = testing = None
+    while to_build or to_test or building or testing:
+        if building is None and to_build:
+            building = to_build.pop(0)
+            building.build()
+        if testing is None and to_test:
+            testing = to_test.pop(0)
+            testing.test()
+        step_ended.wait(PROGRESS_S)
+        step_ended.clear()
+        if building is not None and building.building.runs:
+            building.tell_progress()
+        elif building is not None:
+            building.end_build()
+            if not building.building.failed:
+                to_test.append(building)
+            building = None
+        if testing is not None and not testing.testing.runs:
+            testing.end_tests()
+            testing = None
 
 
 def print_times(stages):
-    """Seconds of the clock and of the processor; a build runs beside the tests of the stage before it."""
+    """Seconds of the clock and of the processor; a build runs beside the tests of stages before it."""
     print(f"{'':12}{'build':>8}{'proc.':>8}{'tests':>8}{'proc.':>8}{'passed':>8}{'failed':>8}{'skipped':>8}")
     for stage in stages:
         steps = "".join(f"{step.wall:8.0f}{step.processor:8.0f}" if step is not None else f"{'-':>8}{'-':>8}"
@@ -160,6 +177,8 @@ def main():
     if "cuda" in names and find_nvcc() is None:
         print("== cuda: left out, for there is no nvcc here", flush=True)
         names = names[:-1]
+    if shutil.which("ninja") is not None: # which takes a minute less than make for what is to be built in a stage
+        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
     if shutil.which("ccache") is not None: # builds have many objects in common
         for language in ("C", "CXX", "CUDA"):
             os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", "ccache")

@@ -15,7 +15,7 @@ import time
 CMAKE = """#!/bin/sh
 echo "cmake $*" >>calls
 case "$*" in *"$BAD_BUILD"*) echo "no such luck"; exit 1 ;; esac
-case "$*" in *"--build"*"$SLOW_BUILD"*) echo "[  3%] Building"; echo "[ 42%] Building"; sleep 6 ;; esac
+case "$*" in *"--build"*"$SLOW_BUILD"*) echo "[1/9] Building"; echo "$PROGRESS Building"; sleep 6 ;; esac
 """
 
 # Ten tests, one of them skipped, and two failures where a stage is to fail.
@@ -37,8 +37,8 @@ def start(root, folder, **cases):
         program = pathlib.Path(folder, name)
         program.write_text(text, encoding="utf-8")
         program.chmod(0o755)
-    environment = {"BAD_BUILD": "none", "SLOW_BUILD": "none", "BAD_TESTS": "none", "NO_TESTS": "none", "SLOW_TESTS": "none", **os.environ,
-                   **cases, "PATH": folder + ":" + os.environ["PATH"]}
+    environment = {"BAD_BUILD": "none", "SLOW_BUILD": "none", "PROGRESS": "[ 42%]", "BAD_TESTS": "none", "NO_TESTS": "none",
+                   "SLOW_TESTS": "none", **os.environ, **cases, "PATH": folder + ":" + os.environ["PATH"]}
     return subprocess.Popen([sys.executable, os.path.join(root, "scripts/stages.py")], cwd=folder, env=environment,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
@@ -46,13 +46,15 @@ def start(root, folder, **cases):
 def check(root, expected, status, tested, interrupted=False, says="", **cases):
     with tempfile.TemporaryDirectory() as folder:
         process = start(root, folder, **cases)
-        while interrupted and not os.path.exists(os.path.join(folder, "slow")):
+        log = pathlib.Path(folder, "calls")
+        while interrupted and not (os.path.exists(os.path.join(folder, "slow")) and "--build --preset cuda" in log.read_text()):
             assert process.poll() is None
+            time.sleep(0.1)
         if interrupted:
             time.sleep(0.5)
             process.send_signal(signal.SIGTERM)
         output = process.communicate()[0]
-        calls = pathlib.Path(folder, "calls").read_text(encoding="utf-8").splitlines()
+        calls = log.read_text(encoding="utf-8").splitlines()
     ran = [call.split()[2] for call in calls if call.startswith("ctest")]
     assert (output.splitlines()[-1], process.returncode, ran) == (expected, status, tested), output
     assert says in output, output
@@ -63,10 +65,12 @@ def main():
     every = ["default", "asan", "tsan", "clang-fuzz", "cuda"]
     check(root, "50 passed, 0 failed", 0, every)
     check(root, "50 passed, 0 failed", 0, every, says="== default: 42 % built after", SLOW_BUILD="--preset default")
+    check(root, "50 passed, 0 failed", 0, every, says="== cuda: 43 % built after", SLOW_BUILD="--preset cuda", PROGRESS="[13/30]")
     check(root, "48 passed, 2 failed", 1, every, BAD_TESTS="default")
     check(root, "40 passed, 1 failed", 1, [name for name in every if name != "asan"], BAD_BUILD="--preset asan")
     check(root, "41 passed, 1 failed", 1, every, NO_TESTS="cuda")
-    check(root, "11 passed, 1 failed", 1, ["default", "asan"], SLOW_TESTS="asan", interrupted=True)
+    # Meanwhile the builds of all stages have ended.
+    check(root, "14 passed, 1 failed", 1, ["default", "asan"], SLOW_TESTS="asan", interrupted=True)
 
 
 if __name__ == "__main__":
