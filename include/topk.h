@@ -42,7 +42,7 @@ typedef struct topk_context_options {
     topk_backend backend; /* the CPU unless a GPU is asked for; AUTO: a GPU where that device serves */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OMP_NUM_THREADS says, else one for each
-                             processor of the process's affinity. Under a CPU quota (cpu.max) set it */
+                             processor of the process's affinity, within the CPU quota of its control groups */
     uint64_t seed;        /* decides which elements a method samples, and so a call's time, never its results;
                              0: drawn from the system's randomness for each context */
 } topk_context_options;

@@ -34,7 +34,7 @@ typedef struct topk_simple topk_simple;
  * pointers are to host memory. On success the caller owns *simple and
  * ends it with topk_simple_destroy(); on failure *simple is NULL.
  *
- * On the CPU each has threads of its own, as many as there are processors unless the options say how many:
+ * On the CPU each has threads of its own, as many as topk_context_options.threads says:
  * who needs many of them gives each few.
  *
  * Statuses as topk_context_create(). */

@@ -111,6 +111,10 @@ topk_warnings(test_team)
 topk_add_unit_test(team test_team)
 set_tests_properties(team PROPERTIES TIMEOUT 120) # a moment's work, and what is wrong in it mostly waits for ever
 
+topk_unit_test(processors internals/processors.c)
+target_sources(test_processors PRIVATE ${PROJECT_SOURCE_DIR}/src/cpu/processors.c)
+target_include_directories(test_processors PRIVATE ${PROJECT_SOURCE_DIR}/src)
+
 add_executable(test_errno environment/errno.c)
 target_include_directories(test_errno PRIVATE api)
 target_link_libraries(test_errno PRIVATE topk_test_support topk_shrunk)

@@ -140,10 +140,10 @@ static const char documentation[] =
     "What calls on one device share: its threads, its capabilities and the environment's overrides.\n\n"
     "Calls make one for each device when they first need it. A context of your own, as the option context "
     "of\n"
-    "a call, has another number of threads: threads=0 means OMP_NUM_THREADS, or one for each processor. On\n"
-    "the CPU a context's threads do the work of one call at a time; who calls from many Python threads "
-    "gives\n"
-    "each a context. A seed that is not 0 fixes which elements methods sample, never a result.\n\n"
+    "a call, has another number of threads: threads=0 means OMP_NUM_THREADS, or one for each processor\n"
+    "that affinity and CPU quota allow. On the CPU a context's threads do the work of one call at a time;\n"
+    "who calls from many Python threads gives each a context. A seed that is not 0 fixes which elements\n"
+    "methods sample, never a result.\n\n"
     "Raises ValueError for values out of range, RuntimeError where there is no such device.";
 
 int context_init(PyObject *module) {

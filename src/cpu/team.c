@@ -6,11 +6,10 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "processors.h"
 #include "waiting.h"
 
 enum {
@@ -82,11 +81,6 @@ static void start_threads(struct team *team, int most) {
     (void)pthread_sigmask(SIG_SETMASK, &callers, NULL);
 }
 
-static int processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 bool topk_cpu_team_start(topk_context *context, int threads) {
     const size_t others = (size_t)threads - 1;
     context->threads = 1;
@@ -144,6 +138,6 @@ void topk_cpu_team_run(const topk_context *context, int parts, team_function fun
 int topk_cpu_team_default_threads(int limit) {
     const char *text = getenv("OMP_NUM_THREADS");
     const long wanted = text != NULL ? strtol(text, NULL, 10) : 0;
-    const long threads = wanted > 0 ? wanted : processors();
+    const long threads = wanted > 0 ? wanted : topk_cpu_processors("");
     return threads < limit ? (int)threads : limit;
 }

@@ -51,14 +51,18 @@ static int default_threads(void) {
     return properties.threads;
 }
 
-/* OMP_NUM_THREADS, or the processors that the process may run on. */
+/* OMP_NUM_THREADS, or the processors that the process may run on: fewer, where the tests run under a CPU
+ * quota. */
 static void check_default_threads(void) {
     static const char *const no_number[] = {"", "0", "-3", "many"};
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    unsetenv("OMP_NUM_THREADS");
+    const int threads = default_threads();
+    CHECK(threads >= 1 && threads <= CPU_COUNT(&allowed));
     for (size_t i = 0; i < sizeof no_number / sizeof no_number[0]; i++) {
         setenv("OMP_NUM_THREADS", no_number[i], 1);
-        CHECK(default_threads() == CPU_COUNT(&allowed));
+        CHECK(default_threads() == threads);
     }
     setenv("OMP_NUM_THREADS", "3", 1);
     CHECK(default_threads() == 3);

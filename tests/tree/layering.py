@@ -42,6 +42,7 @@ INTERNAL_TESTS = {
     ("tests/runner/run.c", "gaps.h"),
     ("tests/internals/choice.c", "choose.h"),
     ("tests/internals/gaps.c", "workspace.h"),
+    ("tests/internals/processors.c", "cpu/processors.h"),
     ("tests/internals/team.c", "cpu/team.h"),
     ("tests/simt/kernels/networks.cuh", "select/networks.cuh"),
     ("tests/simt/kernels/queues.cuh", "select/best.cuh"),
