@@ -167,20 +167,6 @@ oracle_number oracle_decode_bound(const topk_bound *bound) {
     }
 }
 
-int oracle_compare_magnitudes(const oracle_number *a, const oracle_number *b) {
-    if (a->exponent != b->exponent) {
-        return a->exponent < b->exponent ? -1 : 1;
-    }
-    return (a->mantissa > b->mantissa) - (a->mantissa < b->mantissa);
-}
-
-int oracle_compare(const oracle_number *a, const oracle_number *b) {
-    if (a->sign != b->sign) {
-        return a->sign < b->sign ? -1 : 1;
-    }
-    return a->sign < 0 ? -oracle_compare_magnitudes(a, b) : oracle_compare_magnitudes(a, b);
-}
-
 static uint64_t float_class(const float_format *format, topk_rank rank, uint64_t bits) {
     oracle_number number = decode_float(format, bits);
     int sign_position = format->fraction_bits + format->exponent_bits;

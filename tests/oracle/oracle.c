@@ -44,27 +44,46 @@ int oracle_order(const topk_problem *problem, const oracle_number *a, const orac
     return largest ? -comparison : comparison;
 }
 
+/* Sorts a short run: each entry goes before those that it ranks above. */
+static void insertion_sort(const topk_problem *problem, oracle_entry *entries, int64_t length) {
+    for (int64_t i = 1; i < length; i++) {
+        const oracle_entry entry = entries[i];
+        int64_t to = i;
+        for (; to > 0 && oracle_order(problem, &entry.number, &entries[to - 1].number) < 0; to--) {
+            entries[to] = entries[to - 1];
+        }
+        entries[to] = entry;
+    }
+}
+
 /* Merges two neighbouring sorted runs; of equal elements the left run's come first. */
-static void merge(const topk_problem *problem, const oracle_entry *left, int64_t left_length,
-                  const oracle_entry *right, int64_t right_length, oracle_entry *out) {
-    int64_t i = 0, j = 0;
-    while (i < left_length || j < right_length) {
-        bool take_left = j == right_length ||
-                         (i < left_length && oracle_order(problem, &left[i].number, &right[j].number) <= 0);
-        *out++ = take_left ? left[i++] : right[j++];
+static void merge(const topk_problem *problem, const oracle_entry *left, const oracle_entry *left_end,
+                  const oracle_entry *right, const oracle_entry *right_end, oracle_entry *out) {
+    while (left < left_end && right < right_end) {
+        *out++ = oracle_order(problem, &left->number, &right->number) <= 0 ? *left++ : *right++;
+    }
+    while (left < left_end) {
+        *out++ = *left++;
+    }
+    while (right < right_end) {
+        *out++ = *right++;
     }
 }
 
 static void merge_sort(const topk_problem *problem, oracle_entry *entries, int64_t length) {
+    enum { SHORT_RUN = 8 };
     oracle_entry *scratch = malloc((size_t)(length + 1) * sizeof *scratch);
     oracle_entry *from = entries, *to = scratch;
     if (scratch == NULL) {
         abort();
     }
-    for (int64_t run = 1; run < length; run *= 2) {
+    for (int64_t start = 0; start < length; start += SHORT_RUN) {
+        insertion_sort(problem, entries + start, clamp(length - start, 0, SHORT_RUN));
+    }
+    for (int64_t run = SHORT_RUN; run < length; run *= 2) {
         for (int64_t start = 0; start < length; start += 2 * run) {
             int64_t middle = clamp(start + run, 0, length), end = clamp(start + 2 * run, 0, length);
-            merge(problem, from + start, middle - start, from + middle, end - middle, to + start);
+            merge(problem, from + start, from + middle, from + middle, from + end, to + start);
         }
         oracle_entry *swap = from;
         from = to;
@@ -85,15 +104,26 @@ void oracle_rank(const topk_problem *problem, const void *values, int64_t length
     merge_sort(problem, ranking, length);
 }
 
+/* How many entries of a ranking are before all those that tie with `kth`; with `ties`, those included. */
+static int64_t count_before(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
+                            const oracle_number *kth, bool ties) {
+    int64_t low = 0, high = length;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (oracle_order(problem, &ranking[middle].number, kth) < (int)ties) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 oracle_kth oracle_kth_counts(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
                              int64_t k) {
-    oracle_kth counts = {0, 0};
-    for (int64_t i = 0; i < length; i++) {
-        int order = oracle_order(problem, &ranking[i].number, &ranking[k - 1].number);
-        counts.better += order < 0;
-        counts.equal += order == 0;
-    }
-    return counts;
+    const oracle_number *const kth = &ranking[k - 1].number;
+    const int64_t better = count_before(problem, ranking, length, kth, false);
+    return (oracle_kth){better, count_before(problem, ranking, length, kth, true) - better};
 }
 
 int64_t oracle_keep(const oracle_entry *ranking, int64_t length, const bool *matches, oracle_entry *kept) {

@@ -95,6 +95,36 @@ static void check_rankings(void) {
     check_ranking(problem, values, 10, (const int64_t[]){8, 4, 0, 3, 9, 1, 7, 6, 2, 5});
 }
 
+/* Rows of all lengths up to a few runs of the sort, with many ties: neighbours are in order, so that all are,
+ * and the counts of each k are those of the elements themselves. */
+static void check_all_lengths(void) {
+    enum { LENGTHS = 150 };
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    int16_t values[LENGTHS];
+    oracle_entry ranking[LENGTHS];
+    uint32_t random = 1;
+    problem.type = TOPK_I16;
+    for (int64_t length = 1; length < LENGTHS; length++) {
+        for (int64_t i = 0; i < length; i++) {
+            random = random * 1664525 + 1013904223;
+            values[i] = (int16_t)((random >> 16) % (unsigned)(length / 4 + 2));
+        }
+        oracle_rank(&problem, values, length, ranking);
+        for (int64_t k = 1; k <= length; k++) {
+            const int16_t kth = values[ranking[k - 1].position];
+            oracle_kth wanted = {0, 0};
+            for (int64_t i = 0; i < length; i++) {
+                wanted.better += values[i] > kth;
+                wanted.equal += values[i] == kth;
+            }
+            const oracle_kth counts = oracle_kth_counts(&problem, ranking, length, k);
+            CHECK(counts.better == wanted.better && counts.equal == wanted.equal);
+            const int64_t next = k < length ? ranking[k].position : -1;
+            CHECK(next < 0 || values[next] < kth || (values[next] == kth && next > ranking[k - 1].position));
+        }
+    }
+}
+
 static void check_integer_magnitudes(void) {
     const int8_t values[] = {127, -128, 5, -127};
     const int64_t wanted[] = {1, 0, 3, 2};
@@ -146,6 +176,7 @@ int main(void) {
     check_against_compiler();
     check_small_floats();
     check_rankings();
+    check_all_lengths();
     check_integer_magnitudes();
     check_classes();
     check_keep();

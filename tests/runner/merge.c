@@ -105,7 +105,7 @@ static run_result check_row(const run *r, int64_t row, answer *a) {
         a->by[i] = &a->best[i];
         a->seen[i] = false;
     }
-    if (is_valid) {
+    if (is_valid && (has_indices(r) || p->order == TOPK_ORDER_BY_POSITION)) {
         qsort(a->by, (size_t)(has_indices(r) ? a->total : a->count), sizeof *a->by, by_index);
     }
     for (int64_t slot = 0; slot < p->k_max && result == RUN_PASSED; slot++) {

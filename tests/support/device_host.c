@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
+
+#include <string.h>
+
 #include "random.h"
 
 void device_open(void) {
@@ -38,8 +41,10 @@ device_buffer device_workspace(size_t bytes, long offset, int fill, uint64_t see
         guarded_fill(&guard, (unsigned char)fill);
     } else {
         random_state random = {seed};
-        for (size_t b = 0; b < bytes; b++) {
-            ((unsigned char *)guard.data)[b] = (unsigned char)random_bits(&random);
+        for (size_t b = 0; b < bytes; b += sizeof(uint64_t)) {
+            const uint64_t eight = random_bits(&random);
+            memcpy((unsigned char *)guard.data + b, &eight,
+                   bytes - b < sizeof eight ? bytes - b : sizeof eight);
         }
     }
     return own(guard);

@@ -66,11 +66,9 @@ void guarded_make_read_only(const guarded *buffer) {
     }
 }
 
+/* Each byte is the same as the one before it: memcmp is many times as fast as a loop over bytes. */
 static bool all_red(const unsigned char *from, const unsigned char *to) {
-    while (from < to && *from == RED_ZONE) {
-        from++;
-    }
-    return from == to;
+    return from == to || (*from == RED_ZONE && memcmp(from, from + 1, (size_t)(to - from) - 1) == 0);
 }
 
 bool guarded_intact(const guarded *buffer) {
