@@ -11,13 +11,14 @@ are arrays of the same kind on the same device. On a GPU the work is enqueued on
 nothing waits for it.
 
 Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
-Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Results
-are the same bits on every device. CONTRACT.md, which an installed package has beside this file, states everything that
+Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Nulls of
+columns of pyarrow, polars and pandas take no part. Results are the same bits on every device. CONTRACT.md, which an installed package has beside this file, states everything that
 is promised.
 
 Every function raises
 
-  TypeError            for arrays of a type or kind, or options, that it does not know, and for nulls and masks
+  TypeError            for arrays of a type or kind, or options, that it does not know, for masked arrays, and for
+                       nulls where they cannot be left out
   ValueError           for shapes and numbers out of their range
   IndexError           for a dim out of range
   NotImplementedError  for what the library does not do, or what a method that is forced cannot do

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from libtopk import _core, _expanded
+from libtopk._adopt import Nulls
 from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._kinds import name_of
 from libtopk._options import Array
@@ -326,8 +327,19 @@ class Accumulator:
         with self._as_a_whole():
             self._push(chunk, base, lengths, indices, k, predicate)
 
+    def _adopted(self, chunk, predicate):
+        """(chunk, what turns results into its kind, predicate). Nulls of a chunk, or of a mask, do not count."""
+        from libtopk import _nulls
+        if predicate.get("mask") is not None:
+            predicate = {**predicate, "mask": _nulls.adopt_mask(predicate["mask"])}
+        try:
+            return *_core.adopt(chunk), predicate
+        except Nulls as error:
+            numbers, predicate = _nulls.of_chunk(error, predicate, self._options.get("context"))
+            return numbers, None, predicate
+
     def _push(self, chunk, base, lengths, indices, k, predicate):
-        chunk, give = _core.adopt(chunk)
+        chunk, give, predicate = self._adopted(chunk, predicate)
         if not chunk.shape:
             raise ValueError("a chunk has at least one dimension")
         if self._state is None:

@@ -99,10 +99,18 @@ def _name_of(array):
     return f"{type(array).__module__}.{type(array).__qualname__}"
 
 
-def _refuse_nulls(array):
-    raise TypeError(
+class Nulls(TypeError):
+    """Tells of a column that has nulls. libtopk._nulls leaves them out, where an operation can."""
+
+    column = None
+
+
+def _refuse_nulls(array, column=None):
+    error = Nulls(
         f"a {_name_of(array)} with nulls, which are no numbers: drop or fill them first, by what its library calls "
         "drop_null, drop_nulls or dropna, fill_null or fillna; mask= leaves out the filled, where a predicate goes")
+    error.column = column
+    raise error
 
 
 def refuse_type(name, dtype):
@@ -156,7 +164,7 @@ def check_nulls(array):
     """TypeError for an array or a table of another library that says it has nulls."""
     columns = _columns_of(array)
     if any(map(_has_nulls, [array] if columns is None else columns)):
-        _refuse_nulls(array)
+        _refuse_nulls(array, array if columns is None else None)
 
 
 def _is_of_integers(array):

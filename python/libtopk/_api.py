@@ -2,9 +2,11 @@
 """The functions over arrays."""
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from libtopk import _core
+from libtopk._adopt import Nulls
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
@@ -169,7 +171,11 @@ def _where(x, dim, capacity, out, wanted, workspace, options):
     if capacity is None:
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
         of_count = {name: options[name] for name in options if name not in unused}
-        capacity = int(count(_core.adopt(x)[0], dim, **of_count).sum())
+        try:
+            x_of_count = _core.adopt(x)[0]  # so that the sum has 64 bits
+        except Nulls:
+            x_of_count = x
+        capacity = int(count(x_of_count, dim, **of_count).sum())
     return _run(RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
 
 

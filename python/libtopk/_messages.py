@@ -47,7 +47,7 @@ def in_python(text: str) -> str:
     return text
 
 
-_PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
+PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
 _KTH, _ROUTE, _INIT, _PUSH, _SHARD = 2, 7, 9, 10, 16  # as the core numbers operations; from _INIT on an accumulator's
 _OF_ROUTE = {name: words for names, words in (
     ("norm_topk_prob renormalize renormalise normalize normalise norm",
@@ -63,12 +63,13 @@ _OF_ROUTE = {name: words for names, words in (
 
 def _advice(operation, name):
     if name in ("axis", "dim"):
-        return "the rows of a chunk lie along its last dimension" if _INIT <= operation < _SHARD else "use dim"
+        is_chunk = _INIT <= operation < _SHARD
+        return "the rows of a chunk lie along its last dimension" if is_chunk else "rows lie along the last dimension"
     if operation == _ROUTE:
         return _OF_ROUTE.get(name)
     if name in ("descending", "ascending", "reverse"):
         return "use largest"
-    if name not in _PREDICATES:
+    if name not in PREDICATES:
         return None
     if operation == _KTH:
         return (f"kth() takes no predicate; use where(), then kth() of the matches: values, _, offsets = where(x, "

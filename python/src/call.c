@@ -371,6 +371,27 @@ static PyObject *answer(struct call *call, PyObject *const *arguments) {
     return companions_take(call) == 0 ? complete(call, arguments[WORKSPACE], arguments[OTHER]) : NULL;
 }
 
+/* The results where x, or its mask, is a column with nulls. An exception of another kind stays. */
+static PyObject *answer_without_nulls(PyObject *const *a) {
+    PyObject *type, *error, *trace, *module, *result = NULL;
+    if (!PyErr_ExceptionMatches(kinds_nulls)) {
+        return NULL;
+    }
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    module = PyImport_ImportModule("libtopk._nulls");
+    if (module != NULL) {
+        result = PyObject_CallMethod(module, "answer", "OOOOOOOOOOOOO", error, a[MODE], a[OPERATION], a[X],
+                                     a[K], a[LARGEST], a[SORTED], a[DIM], a[OUT], a[WANTED], a[WORKSPACE],
+                                     a[OPTIONS], a[OTHER]);
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return result;
+}
+
 PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
     (void)self;
     if (count != ARGUMENTS) {
@@ -388,5 +409,5 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         }
     }
     end(&call);
-    return result;
+    return result == NULL ? answer_without_nulls(arguments) : result;
 }

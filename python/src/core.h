@@ -100,6 +100,8 @@ extern struct kind_functions kinds[KINDS];
 
 /* libtopk._expanded, for arrays that have strides of 0; borrowed. */
 extern PyObject *kinds_expanded;
+/* The class of exceptions that tell of columns with nulls; borrowed. */
+extern PyObject *kinds_nulls;
 
 /* Imports the modules of libtopk that the core calls. */
 int kinds_init(void);

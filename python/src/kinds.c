@@ -8,6 +8,7 @@ struct kind_functions kinds[KINDS];
 static PyObject *kinds_module, *adopt_module, *loaded_modules; /* libtopk._kinds, ._adopt, sys.modules */
 
 PyObject *kinds_expanded; /* libtopk._expanded */
+PyObject *kinds_nulls;    /* libtopk._adopt.Nulls */
 
 /* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. AttributeError where the
  * module is half imported, or banned by None: the next call tries again. */
@@ -62,7 +63,8 @@ int kinds_init(void) {
     adopt_module = adopt_found;
     loaded_modules = PyImport_GetModuleDict();
     kinds_expanded = PyImport_ImportModule("libtopk._expanded");
-    return kinds_expanded == NULL || learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
+    kinds_nulls = PyObject_GetAttrString(adopt_found, "Nulls");
+    return kinds_expanded == NULL || kinds_nulls == NULL || learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
 }
 
 static bool is_of(PyObject *object, enum kind kind) {

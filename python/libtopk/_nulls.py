@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns with nulls, of pyarrow, polars and pandas: nulls take no part, and positions are those in the column.
+
+A column comes apart into its numbers, exact in their own type, and a bit for each that is no null. Those bits are a
+predicate of the library's. Numbers of pyarrow are read where they lie, if the column is one chunk.
+"""
+import numpy as np
+
+from libtopk import _core
+from libtopk._adopt import Nulls
+from libtopk._messages import PREDICATES
+
+_SELECT, _KTH, _WHERE, _SELECT_WHERE, _COUNT, _MASK = range(1, 7)
+_RUN = 0
+_EXTENTS = "lengths", "offsets", "begins", "ends", "length_max"
+
+
+def _type_of_numbers(kind):
+    """numpy's type; TypeError unless it is one of integers, floats or truth values."""
+    dtype = np.dtype(kind)
+    if dtype.kind not in "iufb":
+        raise TypeError(f"a column of type {dtype}")
+    return dtype
+
+
+def _packed(flags):
+    return np.packbits(flags, bitorder="little")
+
+
+def unpacked(bits, count):
+    return np.unpackbits(bits, count=count, bitorder="little").view(bool)
+
+
+def _cut(bits, begin, end):
+    """Bits [begin, end) of a buffer, from bit 0 on."""
+    bits = np.frombuffer(bits, np.uint8)[begin // 8:(end + 7) // 8]
+    return bits if begin % 8 == 0 else _packed(unpacked(bits, None)[begin % 8:][:end - begin])
+
+
+def _of_pyarrow(column):
+    """From the buffers. A slice may begin at any bit."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if hasattr(column, "dictionary_decode"):
+        column = column.dictionary_decode()
+    dtype = _type_of_numbers(column.type.to_pandas_dtype())
+    valid, data = column.buffers()
+    begin, end = column.offset, column.offset + len(column)
+    if dtype.kind == "b":
+        return unpacked(_cut(data, begin, end), len(column)), _cut(valid, begin, end)
+    return np.frombuffer(data, dtype, len(column), begin * dtype.itemsize), _cut(valid, begin, end)
+
+
+def _of_polars(column):
+    is_of_truth = str(column.dtype) == "Boolean"
+    if not (is_of_truth or column.dtype.is_integer() or column.dtype.is_float()):
+        raise TypeError(f"a column of type {column.dtype}")
+    numbers = column.fill_null(False if is_of_truth else 0).to_numpy()
+    return numbers.view(_type_of_numbers(numbers.dtype)), _packed(column.is_not_null().to_numpy())
+
+
+def _of_pandas(column):
+    dtype = _type_of_numbers(column.dtype.numpy_dtype)  # which nullable and Arrow's types have
+    return column.to_numpy(dtype=dtype, na_value=dtype.type(0)), _packed(~np.asarray(column.isna()))
+
+
+_SPLITTERS = {"pyarrow": _of_pyarrow, "polars": _of_polars, "pandas": _of_pandas}
+
+
+def split(error):
+    """(numbers, bits) of the column that Nulls tells of. Raises it again for a column that is not of numbers."""
+    library = type(error.column).__module__.partition(".")[0]
+    try:
+        numbers, bits = _SPLITTERS[library](error.column)
+    except (KeyError, TypeError, AttributeError, NotImplementedError, ValueError):
+        raise error from None
+    if numbers.ndim != 1:
+        raise error
+    return numbers, bits
+
+
+def chosen(numbers, bits, predicate, context):
+    """The bits that meet a predicate, too, if there is one."""
+    if not predicate:
+        return bits
+    options = {**predicate, "context": context}
+    return bits & _core.run(_RUN, _MASK, numbers, None, True, True, 0, None, 1, None, options, None)
+
+
+def adopt_mask(mask):
+    """A mask as an array. Its nulls choose nothing."""
+    try:
+        return _core.adopt(mask)[0]
+    except Nulls as error:
+        truths, bits = split(error)
+        return (truths != 0) & unpacked(bits, len(truths))
+
+
+def of_chunk(error, predicate, context):
+    """(numbers, predicate) of a chunk with nulls."""
+    numbers, bits = split(error)
+    return numbers, {"mask": unpacked(chosen(numbers, bits, predicate, context), len(numbers))}
+
+
+def _kth(numbers, k, largest, dim, out, wanted, workspace, options):
+    """Of the elements that are no nulls, which are brought together first."""
+    rows = {name: options.pop(name) for name in (*_EXTENTS, "bits") if options.get(name) is not None}
+    rows["context"] = options.get("context")
+    total = _core.run(_RUN, _COUNT, numbers, None, True, True, dim, None, 1, None, rows, None).sum()
+    values, _, offsets = _core.run(_RUN, _WHERE, numbers, None, True, True, dim, None, 7, None,
+                                   {**rows, "capacity": int(total)}, None)
+    if "offsets" in rows or "begins" in rows:
+        options["offsets"] = offsets
+    return _core.run(_RUN, _KTH, values, k, largest, True, dim, out, wanted, workspace, options, None)
+
+
+def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other):
+    """What run() returns for these arguments, for which it raised Nulls."""
+    options = dict(options or {})
+
+    def run(operation, x, options):
+        return _core.run(mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other)
+    if operation > _MASK or error.column is None:
+        raise error
+    if error.column is not x:
+        if error.column is not options.get("mask"):
+            raise error
+        return run(operation, x, {**options, "mask": adopt_mask(options["mask"])})
+    numbers, bits = split(error)
+    predicate = {name: options[name] for name in PREDICATES if options.get(name) is not None}
+    if (operation in (_SELECT, _KTH)) == bool(predicate) or (operation == _KTH and mode != _RUN):
+        return run(operation, numbers, options)  # an exception, or a plan, which is for all elements
+    options = {name: options[name] for name in options if name not in predicate}
+    options["bits"] = chosen(numbers, bits, predicate, options.get("context"))
+    if operation == _KTH:
+        return _kth(numbers, k, largest, dim, out, wanted, workspace, options)
+    return run(_SELECT_WHERE if operation == _SELECT else operation, numbers, options)
