@@ -20,7 +20,7 @@ Every function raises
   TypeError            for arrays of a type or kind, or options, that it does not know, for masked arrays, and for
                        nulls where they cannot be left out
   ValueError           for shapes and numbers out of their range
-  IndexError           for a dim out of range
+  IndexError           for a dim or an axis out of range
   NotImplementedError  for what the library does not do, or what a method that is forced cannot do
   OverflowError        for integers beyond 64 bits, buffers beyond 2^63 bytes, or int32 indices that cannot hold all
                        positions, those that a library such as JAX makes of results included
@@ -33,7 +33,7 @@ Python's lock is released while the C library works.
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
 from libtopk._api import (Choice, Kth, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth, mask,
-                          merge, route, select_where, topk, where, workspace_size)
+                          merge, route, select_where, top_k, topk, where, workspace_size)
 from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape

@@ -106,6 +106,38 @@ def call_topk(x, k, largest, sorted, dim, out, workspace, options):
     return _run(RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None)
 
 
+def top_k(a: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest",
+          sorted: bool = True) -> TopK:
+    """The k largest or smallest elements along an axis, as the array API standard and numpy name this.
+
+    a       an array of one dimension or more
+    k       how many: at most the length of the axis, else ValueError
+    mode    "largest" or "smallest"
+    sorted  best first, equal ones by position; False: in any order
+
+    NaN comes last in either mode, where topk() ranks it above infinity. A column's nulls are left out: where that
+    leaves fewer than k elements, results end in padding, as those of topk() do. Returns TopK(values, indices).
+    """
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"mode is {mode!r}, and can be 'largest' or 'smallest'")
+    shape = _shape_of(a)
+    axis, k = index(axis), index(k)
+    if not -len(shape) <= axis < len(shape):
+        raise IndexError(f"axis is {axis}, and a has {len(shape)} dimensions")
+    if k > shape[axis]:
+        raise ValueError(f"k is {k}, and a has {shape[axis]} elements along axis {axis}")
+    return TopK(*_run(RUN, SELECT, a, k, mode == "largest", sorted, axis, None, 3, None, {"nan": "last"}, None))
+
+
+def _shape_of(x):
+    if hasattr(x, "shape"):
+        return x.shape
+    try:
+        return _core.adopt(x)[0].shape
+    except Nulls:
+        return (len(x),)
+
+
 def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
             out: Array | None = None, workspace: Array | None = None, **options: Unpack[Options]) -> Array:
     """The positions of what topk() returns, alone: elements are not written."""

@@ -211,7 +211,7 @@ def answer(mode, operation, array, k, largest, sorted, dim, out, wanted, workspa
 
     Takes the arguments of run(); `array` is of numpy, torch or cupy, and `dim` counts from 0.
     """
-    options = options or {}
+    options = {name: value for name, value in (options or {}).items() if name != "axis"}
     if any(options.get(name) is not None for name in ("offsets", "begins", "ends", "mask", "bits")):
         return NotImplemented
     if hasattr(k, "__index__") and not getattr(k, "shape", ()):

@@ -20,6 +20,7 @@ class _Common(TypedDict, total=False):
 
 
 class _Rows(_Common, total=False):
+    axis: int
     lengths: Any
     offsets: Any
     begins: Any
@@ -56,6 +57,8 @@ class _Ranking(_Rows, total=False):
 
 class Options(_Ranking, total=False):
     """Options of topk() and argtopk(). Other functions take some of them, as their signatures say.
+
+    axis               another name of dim, for those who know it from numpy
 
     Which elements are a row's, in place of all along `dim`:
     lengths            integers, one for each row: how many of its elements count
@@ -148,5 +151,6 @@ class ShardOptions(Predicate, total=False):
 
 
 class RouteOptions(_Common, total=False):
+    axis: int
     index_dtype: Any
     index_base: int

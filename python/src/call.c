@@ -36,15 +36,20 @@ static void end(struct call *call) {
 }
 
 static int take_x(struct call *call, PyObject *x, PyObject *dim) {
+    const char *name = call->axis == NULL ? "dim" : "axis";
+    if (call->axis != NULL && (PyLong_AsLong(dim) != -1 || PyErr_Occurred() != NULL)) {
+        PyErr_SetString(PyExc_TypeError, "dim and axis are two names of one argument, and both are given");
+        return -1;
+    }
     if (array_from(x, "x", &call->x, &call->giver) != 0 || inputs_refuse_shape(call, &call->x, "x") != 0) {
         return -1;
     }
     int64_t number, dims = call->x.dims == 0 ? 1 : call->x.dims;
-    if (options_integer(dim, "dim", &number) != 0) {
+    if (options_integer(call->axis == NULL ? dim : call->axis, name, &number) != 0) {
         return -1;
     }
     if (number < -dims || number >= dims) {
-        PyErr_Format(PyExc_IndexError, "dim is %lld, outside [%lld, %lld]", (long long)number,
+        PyErr_Format(PyExc_IndexError, "%s is %lld, outside [%lld, %lld]", name, (long long)number,
                      -(long long)dims, (long long)dims - 1);
         return -1;
     }

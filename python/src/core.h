@@ -262,6 +262,7 @@ struct call {
     bool has_k_max, has_length_max;
     int64_t capacity, base, length, round;
     PyObject *given[GIVENS];  /* borrowed, or NULL */
+    PyObject *axis;           /* what stands for `dim`; borrowed, or NULL */
     PyObject *context_object; /* borrowed, or NULL */
     struct context *context;  /* borrowed */
     topk_stream stream;

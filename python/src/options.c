@@ -87,6 +87,12 @@ static int read_integer(struct call *call, PyObject *value, const struct option 
     return options_integer(value, option->name, place_of(call, option));
 }
 
+static int read_axis(struct call *call, PyObject *value, const struct option *option) {
+    (void)option;
+    call->axis = value;
+    return 0;
+}
+
 static int read_size(struct call *call, PyObject *value, const struct option *option) {
     if (read_integer(call, value, option) != 0) {
         return -1;
@@ -291,6 +297,8 @@ static const struct option table[] = {
     {"groups_kept", OF_ROUTE, read_integer, PLACE(routing.groups_kept), NULL, 0},
     {"factor", OF_ROUTE, read_factor, 0, NULL, 0},
 
+    {"axis", OF_ROWS | OF_ROUTE, read_axis, 0, NULL, 0},
+
     {"base", OF_PUSH, read_integer, PLACE(base), NULL, 0},
 
     {"lists_sorted", OF_MERGE, read_flag, PLACE(lists.sorted), NULL, 0},
@@ -308,7 +316,9 @@ static int read_option(struct call *call, PyObject *name, PyObject *value) {
     }
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
         if (strcmp(table[i].name, text) == 0 && (table[i].operations >> call->operation & 1) != 0) {
-            return value == Py_None ? 0 : table[i].read(call, value, &table[i]);
+            /* An axis of None means all elements to numpy, and nothing here. */
+            const bool is_given = value != Py_None || table[i].read == read_axis;
+            return is_given ? table[i].read(call, value, &table[i]) : 0;
         }
     }
     messages_refuse_option(call->operation, name);
