@@ -30,6 +30,8 @@ Every function raises
 
 Python's lock is released while the C library works.
 """
+from typing import TYPE_CHECKING
+
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
 from libtopk._api import (Choice, Kth, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth, mask,
@@ -39,7 +41,19 @@ from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
 from libtopk._shard import Shard, Sharded
 
+if TYPE_CHECKING:
+    from libtopk._quantiles import median, percentile, quantile
+
 __all__ = ["Accumulator", "Choice", "Context", "Kth", "Method", "Options", "Predicate", "PredicateOptions", "Route",
            "Shape", "Shard", "Sharded", "TopK", "Where", "argtopk", "argwhere", "choice", "count", "explain", "kth",
-           "library_path", "mask", "merge", "route", "select_where", "topk", "where", "workspace_size"]
+           "library_path", "mask", "median", "merge", "percentile", "quantile", "route", "select_where", "top_k", "topk",
+           "where", "workspace_size"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if name in ("median", "percentile", "quantile"):  # which few programs need: importing them takes its time
+        from libtopk import _quantiles
+        globals().update({each: getattr(_quantiles, each) for each in ("median", "percentile", "quantile")})
+        return globals()[name]
+    raise AttributeError(f"module 'libtopk' has no attribute {name!r}")

@@ -111,6 +111,13 @@ class KthOptions(_Ranking, total=False):
     k_max: int
 
 
+class QuantileOptions(Predicate, total=False):
+    """Options of quantile(), percentile() and median(): these of Options, and Predicate."""
+
+    axis: int | tuple[int, ...] | None
+    context: Context
+
+
 class PredicateOptions(_Rows, Predicate, total=False):
     """Options of count() and mask(): these of Options, and Predicate."""
 

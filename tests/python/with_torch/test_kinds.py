@@ -76,6 +76,11 @@ CALLS = {
     "topk of every second": lambda x, _: libtopk.topk(x[:, ::2], 3),
     "topk beyond the end": lambda x, _: libtopk.topk(x[:, :2], 3),
     "argtopk": lambda x, _: libtopk.argtopk(x, 7, index_dtype="int32"),
+    "top_k": lambda x, _: libtopk.top_k(x, 3, axis=0, mode="smallest"),
+    "quantile": lambda x, _: libtopk.quantile(x, [0.1, 0.5, 0.77]),
+    "quantile that is an element": lambda x, _: libtopk.quantile(x, 0.3, 0, method="nearest", keepdims=True),
+    "quantile of some": lambda x, _: libtopk.quantile(x, 0.5, axis=None, method="weibull", ge=0),
+    "median without NaN": lambda x, _: libtopk.median(x, 0, nan="ignore"),
     "kth": lambda x, _: libtopk.kth(x, 50, magnitude=True),
     "where": lambda x, _: libtopk.where(x, gt=9.5),
     "where with room": lambda x, _: libtopk.where(x, gt=9.5, capacity=0).offsets,
@@ -109,6 +114,24 @@ def test_narrow_floats(kind, name):
     values, indices = libtopk.topk(x, 9)
     wide = libtopk.topk(x.to(torch.float32), 9)
     assert values.dtype == x.dtype and torch.equal(values.float(), wide.values) and torch.equal(indices, wide.indices)
+
+
+def test_quantiles_of_each_float(kind):
+    x = np.where(numbers((20, 100), seed=2) > 11, np.nan, numbers((20, 100)))
+    for name in ("float16", "float32", "bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        if not isinstance(kind, Torch) and name not in ("float16", "float32"):
+            continue
+        tensor = torch.from_numpy(x).to(getattr(torch, name))
+        exact = tensor.double().numpy()
+        given = tensor.to(kind.device) if isinstance(kind, Torch) else kind.array(tensor.numpy())
+        for nan in ("propagate", "ignore"):
+            for options in ({}, {"method": "lower"}, {"method": "hazen", "ge": 0}):
+                q = np.linspace(0, 1, 9)
+                found = libtopk.quantile(given, q, nan=nan, **options)
+                wanted = torch.from_numpy(libtopk.quantile(exact, q, nan=nan, **options)).to(tensor.dtype)
+                found = found.cpu() if isinstance(kind, Torch) else torch.from_numpy(found.get())
+                assert found.dtype == tensor.dtype
+                torch.testing.assert_close(found.double(), wanted.double(), rtol=0, atol=0, equal_nan=True)
 
 
 def test_writes_to_what_it_is_given(kind):
