@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtopk for torch: a drop-in for torch.topk, an operator, and the MaxK activations.
+"""libtopk for torch: drop-ins for torch.topk, kthvalue, median and quantile, operators, and the MaxK activations.
 
-    from libtopk.torch import topk, maxk, MaxK, SparseMaxK
+    from libtopk.torch import topk, kthvalue, median, quantile, maxk, MaxK, SparseMaxK
 
-`topk` takes the place of torch.topk. The others keep the k largest elements of each row. All work on CPU and CUDA
-tensors, are differentiable, and go through torch.compile, torch.export, torch.func, torch.fx.symbolic_trace,
-torch.jit.trace and CUDA graphs by way of the operator `torch.ops.libtopk.topk`.
+`topk`, `kthvalue`, `median` and `quantile` take the place of torch's. The others keep the k largest elements of each
+row. All work on CPU and CUDA tensors, are differentiable, and go through torch.compile, torch.export, torch.func,
+torch.fx.symbolic_trace, torch.jit.trace and CUDA graphs by way of the operators `torch.ops.libtopk.topk` and `argkth`.
 
 TorchScript's compiler takes none of these functions. torch.jit.script of a model with MaxK or SparseMaxK raises
 NotImplementedError; of code that calls topk() it ends in an error of torch's own. Use torch.export.export or
@@ -19,7 +19,8 @@ Results depend on the input alone: the same values and indices on every device a
 along the dimension is not promised.
 
 Gradients. A chosen element receives the gradient of its result, every other element zero. Indices have no gradient.
-For the backward pass the indices are kept, not the input. Forward mode and gradients of any order work as well.
+For the backward pass of `topk` the indices are kept, not the input. Forward mode and gradients of any order work as
+well.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from torch import Tensor, nn
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from libtopk import _torch_operator
+from libtopk.torch._orders import kthvalue, median, quantile
 
-__all__ = ["MaxK", "SparseMaxK", "maxk", "topk"]
+__all__ = ["MaxK", "SparseMaxK", "kthvalue", "maxk", "median", "quantile", "topk"]
 
 
 def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True, *,

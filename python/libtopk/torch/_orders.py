@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kthvalue(), median() and quantile() for libtopk.torch, over an operator that tells where the k-th element is:
+
+    libtopk::argkth(Tensor self, SymInt k, int dim, bool nan_first) -> Tensor
+
+The operator returns integers, which have no gradient. Values are gathered by them: gather() has gradients in all modes.
+"""
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
+
+from libtopk import _api, _torch_operator
+
+_NAME = "libtopk::argkth"
+
+_library = torch.library.Library("libtopk", "FRAGMENT")
+_library.define("argkth(Tensor self, SymInt k, int dim, bool nan_first) -> Tensor",
+                tags=(torch.Tag.pt2_compliant_tag,))
+_operator = torch.ops.libtopk.argkth.default
+
+
+def _first(flags, dim):
+    """The lowest index of what is true; 0 if nothing is."""
+    return _api.call_topk(flags.view(torch.uint8), 1, True, True, dim, None, None, None)[1].squeeze(dim)
+
+
+def _run(self, k, dim, nan_first):
+    """The lowest index of an element that equals the k-th smallest, NaN the largest; or, of rows that have NaN, that of
+    the first one."""
+    self = self.detach()
+    kth = _api.kth(self, k, False, dim).kth.unsqueeze(dim)
+    equal = self == kth
+    if self.is_floating_point():
+        nan = self.isnan() if nan_first else kth.isnan() & self.isnan()
+        if nan.is_cuda or nan.any():  # the question would wait for a GPU
+            equal = torch.where(nan.any(dim, keepdim=True), nan, equal)
+    return _first(equal, dim)
+
+
+def _fake(self, k, dim, nan_first):
+    return self.new_empty((*self.shape[:dim], *self.shape[dim + 1:]), dtype=torch.int64)
+
+
+def _below_autograd(*arguments):
+    with torch._C._AutoDispatchBelowAutograd():
+        return _operator(*arguments)
+
+
+def _batched(info, in_dims, self, k, dim, nan_first):
+    return _operator(self.movedim(in_dims[0], 0), k, dim + 1, nan_first), 0
+
+
+_library.impl("argkth", _run, "CPU")
+_library.impl("argkth", _run, "CUDA")
+_library.impl("argkth", _below_autograd, "Autograd")
+torch.library.register_fake(_NAME, _fake, lib=_library)
+torch.library.register_vmap(_NAME, _batched, lib=_library)
+
+
+def _argkth(input, *arguments):
+    return _run(input, *arguments) if _torch_operator.is_direct(input) else _operator(input, *arguments)
+
+
+def _row_of(name, input, dim):
+    """(a dimension counted from 0, its size, which is not 0)"""
+    dim = _dimension(input, dim)
+    size = input.size(dim) if input.dim() else 1
+    if size == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+    return dim, size
+
+
+def _dimension(input, dim):
+    """A dimension counted from 0."""
+    rank = max(input.dim(), 1)
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
+
+
+def _check(name, input):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}")
+    if input.is_complex() or input.dtype == torch.bool:
+        kind = "bool" if input.dtype == torch.bool else "complex"
+        raise _torch_operator.UnsupportedDtype(f"{name} does not support {kind} dtypes")
+
+
+def _write(name, out, results):
+    """Copies results to the tensors `out`, which take their shapes."""
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*results, *out)):
+        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+                           "of the arguments requires grad.")
+    for tensor, result in zip(out, results, strict=True):
+        if tensor.dtype != result.dtype or tensor.device != result.device:
+            raise RuntimeError(f"Expected out tensor to have dtype {result.dtype} and be on {result.device}, but got "
+                               f"{tensor.dtype} on {tensor.device}")
+        if tensor.shape != result.shape:
+            tensor.resize_(result.shape)
+        tensor.copy_(result)
+    return out
+
+
+def _selected(input, k, dim, keepdim, nan_first):
+    """(values, indices) of the k-th smallest along a dimension."""
+    if not input.dim():
+        return input.clone(), torch.zeros((), dtype=torch.int64, device=input.device)
+    indices = _argkth(input, k, dim, nan_first).unsqueeze(dim)
+    values = input.gather(dim, indices)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
+             out: tuple[Tensor, Tensor] | None = None) -> torch.return_types.kthvalue:
+    """The k-th smallest element of each row along `dim`, k from 1 on: torch.kthvalue, at libtopk's speed.
+
+    Of elements that are equal the index is the lowest, on every device. NaN ranks above all others. The gradient goes
+    to the element at the index. Returns the named tuple (values, indices) of torch.kthvalue, and raises what that does.
+    """
+    if not isinstance(input, Tensor) and has_torch_function_unary(input):
+        return handle_torch_function(kthvalue, (input,), input, k, dim, keepdim, out=out)
+    _check("kthvalue", input)
+    dim, size = _row_of("kthvalue", input, dim)
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    results = _selected(input, k, dim, keepdim, False)
+    return torch.return_types.kthvalue(results if out is None else _write("kthvalue", out, results))
+
+
+class _Shared(torch.autograd.Function):
+    """The element of a vector that is found, whose gradient is shared evenly by all that equal it."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(vector, found):
+        return found.clone()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        vector, found = inputs
+        equal = (vector == found) | (vector.isnan() & found.isnan())
+        weights = equal / equal.sum()
+        ctx.save_for_backward(weights)
+        ctx.save_for_forward(weights)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (weights,) = ctx.saved_tensors
+        return gradient * weights.to(gradient.dtype), None
+
+    @staticmethod
+    def jvp(ctx, tangent, _):
+        (weights,) = ctx.saved_tensors
+        return (tangent * weights.to(tangent.dtype)).sum()
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *,
+           out: tuple[Tensor, Tensor] | None = None) -> Tensor | torch.return_types.median:
+    """The median of all elements, or (values, indices) of that of each row along `dim`: torch.median.
+
+    It is an element, of an even number the lower one of the two in the middle; NaN where there is one. Of elements that
+    are equal the index is the lowest. The gradient goes to the element at the index; without `dim` all that equal the
+    median share it, as in torch.
+    """
+    if not isinstance(input, Tensor) and has_torch_function_unary(input):
+        return handle_torch_function(median, (input,), input, dim, keepdim, out=out)
+    _check("median", input)
+    if dim is None:
+        return _median_of_all(input)
+    dim, size = _row_of("median", input, dim)
+    results = _selected(input, (size + 1) // 2, dim, keepdim, True)
+    return torch.return_types.median(results if out is None else _write("median", out, results))
+
+
+def _median_of_all(input):
+    vector = input.reshape(-1)
+    if vector.numel() == 0:
+        if not input.is_floating_point():
+            raise RuntimeError("median(): no elements have a median that is an integer")
+        return vector.new_full((), math.nan)
+    found, _ = _selected(vector.detach(), (vector.numel() + 1) // 2, 0, False, True)
+    return _Shared.apply(vector, found) if input.is_floating_point() else found
+
+
+_ROUNDED = {"lower": math.floor, "higher": math.ceil, "nearest": round}
+
+
+def quantile(input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
+    """Quantiles of all elements, or of each row along `dim`: torch.quantile, of tensors of any size.
+
+    q              a number from 0 to 1, or a tensor of them of one dimension, which is then the first of the result.
+                   It has no gradient, and a tensor on a GPU is waited for
+    interpolation  "linear", "lower", "higher", "midpoint" or "nearest", as torch has them
+
+    Places between elements are worked out in float64, where torch uses the type of `input`. NaN in a row is its quantile.
+    The gradient goes to the elements at the lowest indices. Raises what torch.quantile does.
+    """
+    if not isinstance(input, Tensor) and has_torch_function_unary(input):
+        return handle_torch_function(quantile, (input,), input, q, dim, keepdim, interpolation=interpolation, out=out)
+    _check("quantile", input)
+    if not input.is_floating_point():
+        raise RuntimeError("quantile() input tensor must be of a floating-point dtype")
+    if interpolation not in ("linear", "midpoint", *_ROUNDED):
+        raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+                           f"{interpolation}")
+    qs = _numbers(q, input)
+    kept = [1] * input.dim() if dim is None else None
+    rows = input.reshape(-1) if dim is None or not input.dim() else input
+    dim = 0 if dim is None else _dimension(input, dim)
+    if rows.size(dim) == 0:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    result = torch.stack(_quantiles(rows, qs, dim, interpolation))
+    if keepdim:
+        result = result.unsqueeze(dim + 1) if kept is None and input.dim() else result.reshape(len(qs), *kept or [])
+    result = result if isinstance(q, Tensor) and q.dim() else result.squeeze(0)
+    return result if out is None else _write("quantile", (out,), (result,))[0]
+
+
+def _numbers(q, input):
+    if isinstance(q, Tensor):
+        if q.dim() > 1:
+            raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, but got {q.dim()} dimensions")
+        if q.dtype != input.dtype:
+            raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    qs = q.detach().double().reshape(-1).tolist() if isinstance(q, Tensor) else [float(q)]
+    if not all(0 <= each <= 1 for each in qs):
+        raise RuntimeError(f"quantile() q values must be in the range [0, 1], but got {q}")
+    return qs
+
+
+def _quantiles(rows, qs, dim, interpolation):
+    found = {}
+
+    def at(place):
+        if place not in found:
+            found[place] = _selected(rows, place + 1, dim, False, True)
+        return found[place]
+    results = []
+    for place in (each * (rows.size(dim) - 1) for each in qs):
+        if interpolation in _ROUNDED:
+            place = _ROUNDED[interpolation](place)
+        low, high = math.floor(place), math.ceil(place)
+        (a, index), (b, other) = at(low), at(high)
+        weight = 0.5 if interpolation == "midpoint" else place - low
+        results.append(a if low == high else torch.where(index == other, a, torch.lerp(a, b, weight)))
+    return results
