@@ -278,7 +278,14 @@ def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int,
     results = [rows.quantile(method, each) for each in qs.ravel().tolist()]
     result = _module(rows.x).stack(results) if results else _as(_core.empty(x, (0,), None), "float64")
     result = result.reshape(shape)
-    return result if give is None else give(result)
+    if give is None:
+        return result
+    try:
+        return give(result)
+    except OverflowError:  # as of JAX, whose means of integers are of float32 then
+        if rows.is_float or method in _ELEMENTS:
+            raise
+        return give(_as(result, "float32"))
 
 
 def percentile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int, ...] | None = -1, *,

@@ -35,9 +35,10 @@ def _run(self, k, dim, nan_first):
     kth = _api.kth(self, k, False, dim).kth.unsqueeze(dim)
     equal = self == kth
     if self.is_floating_point():
-        nan = self.isnan() if nan_first else kth.isnan() & self.isnan()
-        if nan.is_cuda or nan.any():  # the question would wait for a GPU
-            equal = torch.where(nan.any(dim, keepdim=True), nan, equal)
+        worst = _api.kth(self, 1, True, dim).kth.unsqueeze(dim) if nan_first else kth
+        has_nan = worst.isnan()
+        if has_nan.is_cuda or has_nan.any():  # the question would wait for a GPU
+            equal = torch.where(has_nan, self.isnan(), equal)
     return _first(equal, dim)
 
 
@@ -142,21 +143,21 @@ class _Shared(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        vector, found = inputs
-        equal = (vector == found) | (vector.isnan() & found.isnan())
-        weights = equal / equal.sum()
-        ctx.save_for_backward(weights)
-        ctx.save_for_forward(weights)
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def _weights(vector, found):
+        equal = torch.where(found.isnan(), vector.isnan(), vector == found)
+        return equal.to(vector.dtype) / equal.sum()
 
     @staticmethod
     def backward(ctx, gradient):
-        (weights,) = ctx.saved_tensors
-        return gradient * weights.to(gradient.dtype), None
+        return gradient * _Shared._weights(*ctx.saved_tensors), None
 
     @staticmethod
     def jvp(ctx, tangent, _):
-        (weights,) = ctx.saved_tensors
-        return (tangent * weights.to(tangent.dtype)).sum()
+        return (tangent * _Shared._weights(*ctx.saved_tensors)).sum()
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *,

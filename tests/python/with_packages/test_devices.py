@@ -52,6 +52,15 @@ def test_positions_do_not_wrap_in_jax():
         libtopk.topk(wide, 2)
 
 
+def test_quantiles_in_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    for x in (jnp.arange(7), jnp.arange(7.0)):
+        found = libtopk.quantile(x, [0.11, 0.5])
+        assert isinstance(found, type(x)) and np.allclose(found, np.quantile(np.arange(7), [0.11, 0.5]))
+    assert libtopk.quantile(jnp.arange(7), 0.3, method="lower").dtype == jnp.int32
+    assert libtopk.top_k(jnp.array([1, jnp.nan, 2]), 2).indices.tolist() == [2, 0]
+
+
 @pytest.mark.parametrize("name", ["float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4",
                                   "uint4", "float4_e2m1fn"])
 def test_other_types_of_jax_are_refused(name):
