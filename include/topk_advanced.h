@@ -25,9 +25,9 @@
  *                     Elsewhere it steps aside: the library chooses as without it, and topk_explain() says
  * why. So it makes no problem fail; topk_problem.method does. It may name a method of any backend, also of
  * one that this build or this machine lacks. TOPK_CPU_DISABLE  Comma-separated CPU features not to use:
- * avx512, avx2 (avx2 implies avx512). Read for contexts on the CPU alone. OMP_NUM_THREADS   The number of
- * threads where the options name none: its first number, if it is positive. Read for contexts on the CPU
- * alone.
+ * avx512, avx2 (avx2 implies avx512), neon; one that the processor lacks changes nothing. Read for contexts
+ * on the CPU alone. OMP_NUM_THREADS   The number of threads where the options name none: its first number, if
+ * it is positive. Read for contexts on the CPU alone.
  *
  * A value that names no method of any backend, or no such feature, is TOPK_ERROR_UNKNOWN_METHOD or
  * TOPK_ERROR_UNKNOWN_ENUM. */

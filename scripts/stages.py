@@ -19,7 +19,7 @@ import time
 import traceback
 import xml.etree.ElementTree
 
-STAGES = ["default", "asan", "tsan", "clang-fuzz", "cuda"]
+STAGES = ["default", "asan", "tsan", "clang-fuzz", "arm", "cuda"]
 JOBS = str(os.cpu_count())
 PROGRESS_S = 2 # how often a build is asked how far it is
 step_ended = threading.Event()
@@ -123,6 +123,14 @@ def find_nvcc():
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
+def missing_for(name):
+    """What a stage needs and this machine lacks, for people; or None."""
+    if name == "cuda" and find_nvcc() is None:
+        return "nvcc"
+    needed = ["aarch64-linux-gnu-gcc", "qemu-aarch64"] if name == "arm" else []
+    return next((program for program in needed if shutil.which(program) is None), None)
+
+
 def options_of_cuda():
     """PTX alone takes half as long to make, and hardly optimised a fifth of that. scripts/gpu-check makes a GPU's code."""
     options = ["-DTOPK_CUDA_ARCHITECTURES=90-virtual"]
@@ -174,9 +182,10 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/test", description="Builds and tests everything, in stages.")
     parser.add_argument("--quick", action="store_true", help="one build and a small part of the tests")
     names = ["quick"] if parser.parse_args().quick else STAGES
-    if "cuda" in names and find_nvcc() is None:
-        print("== cuda: left out, for there is no nvcc here", flush=True)
-        names = names[:-1]
+    for name in names:
+        if missing_for(name) is not None:
+            print(f"== {name}: left out, for there is no {missing_for(name)} here", flush=True)
+    names = [name for name in names if missing_for(name) is None]
     if shutil.which("ninja") is not None: # which takes a minute less than make for what is to be built in a stage
         os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
     if shutil.which("ccache") is not None: # builds have many objects in common

@@ -15,6 +15,9 @@ extern const struct kernels topk_cpu_kernels_avx2_8, topk_cpu_kernels_avx2_16, t
     topk_cpu_kernels_avx2_64;
 extern const struct kernels topk_cpu_kernels_avx512_8, topk_cpu_kernels_avx512_16, topk_cpu_kernels_avx512_32,
     topk_cpu_kernels_avx512_64;
+#elif defined(__aarch64__)
+extern const struct kernels topk_cpu_kernels_neon_8, topk_cpu_kernels_neon_16, topk_cpu_kernels_neon_32,
+    topk_cpu_kernels_neon_64;
 #endif
 
 static const struct kernels *const kernel_sets[KERNEL_VARIANTS][4] = {
@@ -25,8 +28,23 @@ static const struct kernels *const kernel_sets[KERNEL_VARIANTS][4] = {
                       &topk_cpu_kernels_avx2_64},
     [KERNELS_AVX512] = {&topk_cpu_kernels_avx512_8, &topk_cpu_kernels_avx512_16, &topk_cpu_kernels_avx512_32,
                         &topk_cpu_kernels_avx512_64},
+#elif defined(__aarch64__)
+    [KERNELS_NEON] = {&topk_cpu_kernels_neon_8, &topk_cpu_kernels_neon_16, &topk_cpu_kernels_neon_32,
+                      &topk_cpu_kernels_neon_64},
 #endif
 };
+
+/* What switching a feature off does: a variant from `first` to `last` needs it, and `without` takes its
+ * place. Every machine knows all names. */
+static const struct {
+    const char *name;
+    enum kernel_variant first, last, without;
+} features[] = {
+    {"avx512", KERNELS_AVX512, KERNELS_AVX512, KERNELS_AVX2},
+    {"avx2", KERNELS_AVX2, KERNELS_AVX512, KERNELS_SCALAR},
+    {"neon", KERNELS_NEON, KERNELS_NEON, KERNELS_SCALAR},
+};
+enum { FEATURES = sizeof features / sizeof features[0] };
 
 const struct kernels *topk_cpu_kernels_for(const topk_context *context, unsigned bits) {
     const struct kernels *const *set = context->kernels;
@@ -42,8 +60,18 @@ static enum kernel_variant machine_variant(void) {
                             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
         return avx512 ? KERNELS_AVX512 : KERNELS_AVX2;
     }
-#endif
     return KERNELS_SCALAR;
+#elif defined(__aarch64__)
+    return KERNELS_NEON;
+#else
+    return KERNELS_SCALAR;
+#endif
+}
+
+static void switch_off(size_t feature, enum kernel_variant *variant) {
+    if (*variant >= features[feature].first && *variant <= features[feature].last) {
+        *variant = features[feature].without;
+    }
 }
 
 /* The best variant that TOPK_CPU_DISABLE, a list such as "avx512,avx2", leaves. */
@@ -51,16 +79,18 @@ static topk_status allowed_variant(enum kernel_variant *variant) {
     const char *list = getenv("TOPK_CPU_DISABLE");
     while (list != NULL && *list != '\0') {
         const size_t length = strcspn(list, ",");
-        enum kernel_variant limit = *variant;
-        if (length == 6 && strncmp(list, "avx512", length) == 0) {
-            limit = KERNELS_AVX2;
-        } else if (length == 4 && strncmp(list, "avx2", length) == 0) {
-            limit = KERNELS_SCALAR;
+        size_t f = 0;
+        while (f < FEATURES &&
+               (strlen(features[f].name) != length || strncmp(list, features[f].name, length) != 0)) {
+            f++;
+        }
+        if (f < FEATURES) {
+            switch_off(f, variant);
         } else if (length != 0) {
-            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "TOPK_CPU_DISABLE names '%.*s', must be avx512 or avx2",
+            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM,
+                             "TOPK_CPU_DISABLE names '%.*s', must be avx512, avx2 or neon",
                              length > 40 ? 40 : (int)length, list);
         }
-        *variant = limit < *variant ? limit : *variant;
         list += length + (list[length] == ',');
     }
     return TOPK_OK;

@@ -131,6 +131,22 @@ static topk_status features_with(const char *disabled, char features[64]) {
     return status;
 }
 
+/* What this machine has is used, and only its own name switches it off. */
+static void check_own_features(void) {
+    char features[64] = "";
+#if defined(__aarch64__)
+    CHECK_STATUS(TOPK_OK, features_with("avx512,avx2", features));
+    CHECK(strcmp(features, "neon") == 0);
+    CHECK_STATUS(TOPK_OK, features_with("neon", features));
+    CHECK(strcmp(features, "scalar") == 0);
+#elif defined(__x86_64__)
+    char best[64] = "";
+    CHECK_STATUS(TOPK_OK, features_with("", best));
+    CHECK_STATUS(TOPK_OK, features_with("neon", features));
+    CHECK(strcmp(features, best) == 0);
+#endif
+}
+
 static void check_disabled_features(void) {
     char features[64] = "";
     CHECK_STATUS(TOPK_OK, features_with("", features));
@@ -140,6 +156,11 @@ static void check_disabled_features(void) {
     CHECK(strstr(features, "avx") == NULL);
     CHECK_STATUS(TOPK_OK, features_with("avx2,avx512", features));
     CHECK(strstr(features, "avx") == NULL);
+    CHECK_STATUS(TOPK_OK, features_with("neon,avx2", features));
+    CHECK(strcmp(features, "scalar") == 0);
+    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, features_with("neo", features));
+    CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, features_with("neonx", features));
+    check_own_features();
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, features_with("avx3", features));
     CHECK(strstr(topk_last_error(), "avx3") != NULL);
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, features_with("avx2,avx51", features));

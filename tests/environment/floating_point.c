@@ -19,6 +19,21 @@ static void flush_denormals(bool on) {
 static unsigned flushing(void) {
     return _mm_getcsr() & FLUSH_AND_ZERO;
 }
+#elif defined(__aarch64__)
+enum { FLUSH = 1 << 24 | 1 << 19 }; /* FZ and FZ16 of FPCR */
+
+static unsigned flushing(void) {
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return (unsigned)control & FLUSH;
+}
+
+static void flush_denormals(bool on) {
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    control = on ? control | FLUSH : control & ~(uint64_t)FLUSH;
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+}
 #else
 static void flush_denormals(bool on) {
     (void)on;

@@ -18,6 +18,10 @@ static bool runs_here(void) {
     if (strcmp(KERNEL_NAME, "avx2") == 0) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
     }
+#elif defined(__aarch64__)
+    if (strcmp(KERNEL_NAME, "neon") == 0) {
+        return true;
+    }
 #endif
     return strcmp(KERNEL_NAME, "portable") == 0;
 }

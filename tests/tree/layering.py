@@ -62,6 +62,7 @@ INTERNAL_TESTS = {
     ("tests/internals/bracket_way_out.c", "gaps.h"),
     ("tests/internals/bracket_way_out.c", "reached.h"),
     ("tests/internals/room.c", "method.h"),
+    ("tests/instructions/loops.c", "cpu/kernels/kernels.h"),
     ("tests/internals/steps.c", "reached.h"),
 }
 

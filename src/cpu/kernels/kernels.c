@@ -34,8 +34,6 @@ typedef uint64_t wide_kint;
 typedef uint32_t wide_kint;
 #endif
 
-#include "vector.h"
-
 /* struct key_map at the width of keys. */
 struct map {
     kint keep, flip_positive, flip_change, add_negative, magnitude, zero_key, largest_number, nan_key;
@@ -58,16 +56,20 @@ static inline kint key_of(kint element, const struct map *map) {
     return size > map->largest_number ? map->nan_key : key;
 }
 
+#include "vector.h"
+
 #include "few.h"
 #include "masks.h"
 #include "moves.h"
 
+#ifndef HAVE_WORD_KEYS
 static inline void word_keys(const kint *restrict elements, const struct map *map, kint *restrict keys) {
     const struct map m = *map;
     for (unsigned i = 0; i < WORD; i++) {
         keys[i] = key_of(elements[i], &m);
     }
 }
+#endif
 
 /* The last word of n elements: what lies beyond gets key 0. */
 static inline void part_keys(const kint *elements, size_t n, const struct map *map, kint *keys) {
@@ -102,10 +104,17 @@ static void encode(const void *elements, size_t n, const struct key_map *key_map
     const struct map map = narrow(key_map);
     const kint *restrict in = elements;
     kint *restrict out = keys;
-    for (size_t i = 0; i < n; i++) {
+    size_t i = 0;
+#ifdef HAVE_WORD_KEYS
+    for (; n - i >= WORD; i += WORD) {
+        word_keys(in + i, &map, out + i);
+    }
+#endif
+    for (; i < n; i++) {
         out[i] = key_of(in[i], &map);
     }
 }
+
 static size_t histogram(const void *elements, size_t n, const uint64_t *only, const struct key_map *key_map,
                         uint64_t low, uint64_t high, unsigned shift, uint64_t *bins) {
     const struct map map = narrow(key_map);

@@ -221,7 +221,7 @@ struct kernels {
                             struct short_row *row);
 };
 
-enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };
+enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNELS_NEON, KERNEL_VARIANTS };
 
 /* Chooses the sets for this machine: fills context->kernels and features. */
 topk_status topk_cpu_kernels_choose(topk_context *context);

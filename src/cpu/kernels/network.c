@@ -22,6 +22,8 @@
 
 #if defined(__AVX2__)
 #include "avx2_lanes.h"
+#elif defined(TOPK_NEON)
+#include "neon_lanes.h"
 #else
 #include "portable_lanes.h"
 #endif

@@ -3,6 +3,8 @@
 #ifndef TOPK_SRC_CPU_KERNELS_PORTABLE_H
 #define TOPK_SRC_CPU_KERNELS_PORTABLE_H
 
+#include "lanes16.h"
+
 /* 64 bytes of 0 or 1 to 64 bits: eight at a time, the product gathers the low bits of its bytes
  * in the top byte. */
 static inline uint64_t flags_to_mask(const unsigned char *flags) {
@@ -31,11 +33,6 @@ static inline uint64_t mask_from(const kint *keys, kint threshold) {
         flags[i] = keys[i] >= threshold;
     }
     return flags_to_mask(flags);
-}
-
-static inline uint64_t first_bits(uint64_t mask, size_t count) {
-    mask_keep_first(&mask, 1, count);
-    return mask;
 }
 
 struct arcs {
@@ -76,37 +73,9 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
     return count;
 }
 
-static inline void store_line(void *to, const void *from) {
-    memcpy(to, from, LINE);
-}
-
-static inline void lines_stored(void) {
-}
-
-typedef wide_kint lanes __attribute__((vector_size(16)));
 enum {
-    WIDE_LANES = 128 / WIDE_BITS,
     RANK_MAX = WORD,
     STUBS_MIN = STUB_HITS_MIN,
 };
-static const wide_kint wide_flip = 0;
-
-static inline lanes lanes_load(const wide_kint *keys) {
-    lanes v;
-    memcpy(&v, keys, sizeof v);
-    return v;
-}
-
-static inline lanes add_lanes(lanes a, lanes b) {
-    return a + b;
-}
-
-static inline lanes lanes_of(wide_kint key) {
-    return key - (lanes){0};
-}
-
-static inline lanes add_above(lanes counts, lanes a, lanes b) {
-    return counts - (lanes)(a > b); /* what is true is -1 */
-}
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What kernels.c asks of an instruction set: comparing a word of keys to a bit mask, moving the elements of
- * a mask together, and counting comparisons. Included by kernels.c alone, after KEY_BITS and kint, the
- * integer that holds a key.
+ * a mask together, and counting comparisons. Included by kernels.c alone, after KEY_BITS, kint, the
+ * integer that holds a key, and struct map.
  *
  *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
  *   mask_from(keys, t)     bit i: keys[i] >= t
  *   first_bits(mask, n)    the first n bits of a mask, or all
+ *   word_keys(...)         the keys of 64 elements. Optional: compilers vectorise it well for most sets
  *   arcs_masks(...)        bit i: the point of element i is in an arc, for 64 elements and two arcs
  *   pack_word(...)         the elements of one mask word, moved together; may write anything to the rest
  *                          of the WORD slots from where it begins
@@ -33,6 +34,8 @@
 #include "avx512.h"
 #elif defined(__AVX2__)
 #include "avx2.h"
+#elif defined(TOPK_NEON)
+#include "neon.h"
 #else
 #include "portable.h"
 #endif
