@@ -3,13 +3,15 @@
  * counted. So one of both sees the other, and nobody sleeps through a change. */
 #include "waiting.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE of <linux/futex.h>, which need not be there beside musl. */
+enum { FUTEX_WAIT_HERE = 128, FUTEX_WAKE_HERE = 129 };
 
 enum {
     LOOKS = 32, /* at the value, between two at the clock */
@@ -43,7 +45,7 @@ static bool changes_soon(const struct awaited *awaited, int old) {
 
 static void sleep_until_woken(struct awaited *awaited, int old) {
     atomic_fetch_add(&awaited->sleepers, 1);
-    if (syscall(SYS_futex, &awaited->value, FUTEX_WAIT_PRIVATE, old, NULL) != 0) {
+    if (syscall(SYS_futex, &awaited->value, FUTEX_WAIT_HERE, old, NULL) != 0) {
         atomic_fetch_sub(&awaited->sleepers, 1); /* nobody woke it: it had not slept */
     }
 }
@@ -74,7 +76,7 @@ void topk_cpu_await_work(struct awaited *awaited, int old) {
 
 void topk_cpu_wake(struct awaited *awaited, int most) {
     if (most > 0 && atomic_load(&awaited->sleepers) > 0) {
-        const long woken = syscall(SYS_futex, &awaited->value, FUTEX_WAKE_PRIVATE, most);
+        const long woken = syscall(SYS_futex, &awaited->value, FUTEX_WAKE_HERE, most);
         if (woken > 0) {
             atomic_fetch_sub(&awaited->sleepers, (int)woken);
         }
