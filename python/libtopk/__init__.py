@@ -2,7 +2,7 @@
 """Exact selection at the speed of memory: the k best elements, the k-th, and the elements that meet a predicate.
 
     values, indices = libtopk.topk(x, 10)            # of each row of the last dimension
-    median = libtopk.kth(x, x.shape[-1] // 2).kth
+    median = libtopk.median(x)
     values, indices, offsets = libtopk.where(x, gt=0.5)
 
 Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. They are read where they lie, without a

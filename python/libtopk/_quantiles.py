@@ -210,6 +210,17 @@ def _with_rows_along_one(x, axes):
     return x.reshape((*x.shape[:lead], math.prod(x.shape[lead:]))), lead
 
 
+def _moved(predicate, x, axes):
+    """The predicate of the elements of x where their rows lie along one dimension."""
+    if len(axes) == 1 or "mask" not in predicate:
+        return predicate
+    from libtopk import _nulls
+    mask = _nulls.adopt_mask(predicate["mask"])
+    if tuple(mask.shape) != tuple(x.shape):
+        raise ValueError("mask is not of the shape of x")
+    return {**predicate, "mask": _with_rows_along_one(mask, axes)[0]}
+
+
 def _adopted(x, predicate, context):
     """(array, what turns results into its kind, predicate), in which nulls do not count."""
     try:
@@ -271,7 +282,7 @@ def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int,
     along, place = _with_rows_along_one(x, axes)
     rows = _Rows(along, place, context)
     if predicate:
-        rows.choose(predicate)
+        rows.choose(_moved(predicate, x, axes))
     rows.settle_nan(nan == "ignore")
     rows.settle_empty(method in _ELEMENTS)
     rows.prepare(method, qs.ravel().tolist())

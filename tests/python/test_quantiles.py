@@ -121,6 +121,11 @@ def test_shapes():
                 assert found.shape == expected.shape and np.allclose(found, expected, rtol=1e-15)
         assert np.allclose(median(x, axis), np.median(x, axis=axis), rtol=1e-15)
         assert np.allclose(percentile(x, [7, 50], axis=axis), np.percentile(x, [7, 50], axis=axis), rtol=1e-15)
+    mask = np.random.default_rng(7).random(x.shape) < 0.5
+    assert np.allclose(median(x, None, mask=mask), np.median(x[mask]), rtol=1e-15)
+    expected = [np.median(x[:, d][mask[:, d]]) for d in range(4)]
+    assert np.allclose(median(x, (2, 0), mask=mask), expected, rtol=1e-15)
+    assert np.allclose(median(x, (0, 2), mask=mask.astype(np.uint8)), expected, rtol=1e-15)
     for layout in (x.T, x[:, ::2], x[::-1], np.asfortranarray(x), np.broadcast_to(x[:1], x.shape), x.astype(">f8")):
         assert np.allclose(quantile(layout, [0.2, 0.6], 1), np.quantile(layout, [0.2, 0.6], axis=1), rtol=1e-15)
     assert quantile(x, []).shape == (0, 3, 4) and quantile(x[:0], 0.5).shape == (0, 4)
@@ -186,6 +191,7 @@ def test_no_elements():
     (TypeError, "^dim and axis are two names", lambda: quantile([1.0], 0.5, 0, axis=0)),
     (TypeError, "two predicates", lambda: quantile([1.0], 0.5, gt=1, lt=3)),
     (TypeError, "truth values", lambda: median([True, False])),
+    (ValueError, "mask is not of the shape", lambda: median(np.zeros((2, 3)), None, mask=np.ones((3, 2), bool))),
     (IndexError, r"^axis is 1, outside \[-1, 0\]$", lambda: median([1.0], axis=1)),
     (IndexError, r"^dim is -2, outside", lambda: median([1.0], (0, -2))),
     (ValueError, "^dim names a dimension twice$", lambda: median(np.zeros((2, 2)), (0, -2))),
