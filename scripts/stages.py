@@ -132,8 +132,9 @@ def missing_for(name):
 
 
 def options_of_cuda():
-    """PTX alone takes half as long to make, and hardly optimised a fifth of that. scripts/gpu-check makes a GPU's code."""
-    options = ["-DTOPK_CUDA_ARCHITECTURES=90-virtual"]
+    """PTX alone takes half as long to make, and hardly optimised a fifth of that. scripts/gpu-check makes a GPU's code, and
+    checks its size."""
+    options = ["-DTOPK_CUDA_ARCHITECTURES=90-virtual", "-DTOPK_CUDA_COMPRESSION=balance"]
     manual = subprocess.run([find_nvcc(), "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
     if "--Ofast-compile" in manual: # newer than the oldest nvcc that will do
         options.append("-DCMAKE_CUDA_FLAGS=--Ofast-compile=max")
