@@ -1,10 +1,10 @@
-# Sourced by the tests; `source` is the source folder, and CMAKE, CC and CXX are in the environment.
+# Sourced by the tests; `source` is the source folder, and CMAKE, CC, CXX and WERROR are in the environment.
 
 # build_topk FOLDER CMAKE_OPTION...: the library and the tool, in a build folder of their own.
 build_topk() {
     folder=$1
     shift
-    (cd "$source" && "$CMAKE" --preset debian -B "$folder" "$@")
+    (cd "$source" && "$CMAKE" --preset debian -B "$folder" -DTOPK_WERROR="$WERROR" "$@")
     "$CMAKE" --build "$folder" --parallel 2
 }
 

@@ -40,8 +40,8 @@ pkg_config)
     export PKG_CONFIG_PATH
     run_by_pkg_config "$consumer"
     ;;
-add_subdirectory)
-    run_by_cmake "$consumer" -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
+add_subdirectory) # with a build type; guest.sh names none
+    run_by_cmake "$consumer" -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF -DCMAKE_BUILD_TYPE=Release -DTOPK_WERROR="$WERROR"
     test ! -e "$consumer/topk/topk" # only the library is built unless asked for
     ;;
 dist) # linked, not run: that is example.distributed

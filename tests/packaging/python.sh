@@ -52,13 +52,15 @@ END
     )
 }
 
-CMAKE_ARGS=-DTOPK_CUDA=OFF "$work/venv/bin/pip" install -q "$source/python"
+CMAKE_ARGS="-DTOPK_CUDA=OFF -DTOPK_WERROR=$WERROR"
+export CMAKE_ARGS
+"$work/venv/bin/pip" install -q "$source/python"
 check "$work/venv/bin/python"
 "$work/venv/bin/pip" uninstall -q -y libtopk
 test -z "$(find "$work/venv" -name 'libtopk*')"
 
 # Other versions that lie about take the wheel of this one.
-CMAKE_ARGS=-DTOPK_CUDA=OFF "$work/venv/bin/pip" wheel -q --no-deps -w "$work/wheel" "$source/python"
+"$work/venv/bin/pip" wheel -q --no-deps -w "$work/wheel" "$source/python"
 set -- "$work"/wheel/libtopk-*-cp311-abi3-*.whl
 test -s "$1"
 "$python" - "$1" <<'END'
