@@ -83,7 +83,7 @@ void wait_predecessor() {
 }
 
 void before_access(const void *address, size_t bytes) {
-    if ((uintptr_t)address % bytes != 0)
+    if (((uintptr_t)address & (bytes - 1)) != 0) // bytes is a power of two
         report("an access of %zu bytes at %p, which is not a multiple of %zu", bytes, address, bytes);
     if (!running->may_touch && !is_shared(address))
         report("global memory is accessed in a dependent launch before simt_wait_predecessor");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory, and who may touch it.
 #include <algorithm>
+#include <cstring>
 
 #include "device.h"
 
@@ -56,6 +57,48 @@ void check_end(const thread *which) {
                home.copies[0]->site.line);
 }
 
+/* Most accesses are of words, whose states are looked at and set together. */
+static bool all_written(const unsigned char *state, uint32_t bytes) {
+    constexpr uint32_t each = written * 0x01010101u;
+    uint32_t i = 0;
+    for (uint32_t four; i + sizeof four <= bytes; i += sizeof four) {
+        memcpy(&four, state + i, sizeof four);
+        if ((four & each) != each)
+            return false;
+    }
+    while (i < bytes && (state[i] & written) != 0)
+        i++;
+    return i == bytes;
+}
+
+/* By stores alone: ThreadSanitizer would take a call of memset for an access of the kernel's. */
+static void mark(unsigned char *state, uint32_t bytes) {
+    constexpr int both = written | unfenced;
+    switch (bytes) {
+    case 2:
+        memset(state, both, 2);
+        break;
+    case 4:
+        memset(state, both, 4);
+        break;
+    case 8:
+        memset(state, both, 8);
+        break;
+    case 16:
+        memset(state, both, 16);
+        break;
+    default:
+        for (volatile unsigned char *each = state; each < state + bytes; each++)
+            *each = both;
+    }
+}
+
+[[noreturn]] static void report_unwritten(const block *of, uint32_t at) {
+    while ((of->shared_state[at] & written) != 0)
+        at++;
+    report("shared memory is read before it is written: byte %u of block %u", at, of->index);
+}
+
 void check_shared(block *of, uint32_t at, uint32_t bytes, bool reads, bool writes) {
     if (of != running->home)
         check_remote(*of);
@@ -63,12 +106,11 @@ void check_shared(block *of, uint32_t at, uint32_t bytes, bool reads, bool write
         if (at < copy->at + copy->bytes && copy->at < at + bytes)
             report("shared memory is touched before anybody has waited for its bulk copy of %s:%u: byte %u",
                    copy->site.file, copy->site.line, at);
-    for (uint32_t i = at; i < at + bytes; i++) {
-        if (reads && (of->shared_state[i] & written) == 0)
-            report("shared memory is read before it is written: byte %u of block %u", i, of->index);
-        if (writes)
-            of->shared_state[i] = written | unfenced;
-    }
+    unsigned char *const state = &of->shared_state[at];
+    if (reads && !all_written(state, bytes))
+        report_unwritten(of, at);
+    if (writes)
+        mark(state, bytes);
 }
 
 } // namespace simt_runtime
