@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "../output/element.h"
@@ -63,48 +62,65 @@ static topk_bound resolve(topk_type type, topk_bound bound) {
 
 /* ---- Bounds beyond float64 ------------------------------------------------------------------- */
 
-/* Such a bound lies between two neighbouring float64 numbers. The outer one is infinite or the least
- * one. Makes it the neighbour below or above. */
-static topk_bound neighbour(topk_bound bound, bool above) {
-    const bool outward = above == !signbit(bound.value.f64);
-    const double magnitude =
-        fabs(bound.value.f64) > 1 ? (outward ? (double)INFINITY : DBL_MAX) : (outward ? DBL_TRUE_MIN : 0.0);
-    bound.value.f64 = copysign(magnitude, bound.value.f64);
-    return bound;
+static topk_bound float_bound(double x) {
+    return (topk_bound){TOPK_BOUND_F64, {.f64 = x}};
 }
 
-static void resolve_beyond(topk_predicate *predicate, bool low, bool high) {
-    if (high)
-        predicate->high = neighbour(predicate->high, false);
-    if (!low)
-        return;
+/* Such a bound lies between two neighbouring float64 numbers: the one below or above it. */
+static topk_bound neighbour(const struct beyond *beyond, bool above) {
+    const double nearest = beyond_nearest(beyond);
+    const bool is_above = beyond_compare_double(beyond, nearest, false) < 0;
+    return float_bound(is_above == above ? nearest
+                                         : nextafter(nearest, above ? (double)INFINITY : -(double)INFINITY));
+}
+
+static void resolve_low(topk_predicate *predicate, const struct beyond *beyond) {
     switch (predicate->kind) {
     case TOPK_LT:
     case TOPK_LE:
         predicate->kind = TOPK_LE;
-        predicate->low = neighbour(predicate->low, false);
+        predicate->low = neighbour(beyond, false);
         break;
     case TOPK_GT:
     case TOPK_GE:
         predicate->kind = TOPK_GE;
-        predicate->low = neighbour(predicate->low, true);
+        predicate->low = neighbour(beyond, true);
         break;
     case TOPK_BETWEEN:
-        predicate->low = neighbour(predicate->low, true);
+        predicate->low = neighbour(beyond, true);
         break;
     default: /* no element is equal to it */
-        predicate->low.value.f64 = (double)NAN;
+        predicate->low = float_bound((double)NAN);
     }
+}
+
+static double value_of_bound(const topk_bound *bound) {
+    return bound->type == TOPK_BOUND_F64   ? bound->value.f64
+           : bound->type == TOPK_BOUND_I64 ? (double)bound->value.i64
+                                           : (double)bound->value.u64;
+}
+
+/* Whether a bound is beyond what elements are compared with: float64, or else its range. */
+static bool is_beyond(const struct options *options, const struct beyond *bound) {
+    return bound->text != NULL &&
+           (options_as_written(options) || bound->nearest == 0 || isinf(bound->nearest));
+}
+
+/* A bound that is not beyond. */
+static topk_bound resolve_bound(const struct options *options, topk_type type, const topk_bound *bound) {
+    return options_as_written(options) ? float_bound(value_of_bound(bound)) : resolve(type, *bound);
 }
 
 topk_predicate bounds_predicate(const struct options *options, topk_type type) {
     topk_predicate predicate = options->predicate;
-    const bool low = options->low_beyond.text != NULL, high = options->high_beyond.text != NULL;
-    if (!low)
-        predicate.low = resolve(type, predicate.low);
-    if (!high)
-        predicate.high = resolve(type, predicate.high);
-    resolve_beyond(&predicate, low, high);
+    if (is_beyond(options, &options->high_beyond))
+        predicate.high = neighbour(&options->high_beyond, false);
+    else
+        predicate.high = resolve_bound(options, type, &predicate.high);
+    if (is_beyond(options, &options->low_beyond))
+        resolve_low(&predicate, &options->low_beyond);
+    else
+        predicate.low = resolve_bound(options, type, &predicate.low);
     return predicate;
 }
 
@@ -114,10 +130,7 @@ topk_predicate bounds_predicate(const struct options *options, topk_type type) {
 static int compare_bound(const struct beyond *number, const topk_bound *bound, const struct beyond *beyond) {
     if (beyond->text != NULL)
         return beyond_compare(number, beyond, false);
-    const double x = bound->type == TOPK_BOUND_F64   ? bound->value.f64
-                     : bound->type == TOPK_BOUND_I64 ? (double)bound->value.i64
-                                                     : (double)bound->value.u64;
-    return beyond_compare_double(number, x, false);
+    return beyond_compare_double(number, value_of_bound(bound), false);
 }
 
 static bool is_nan(const topk_bound *bound) {

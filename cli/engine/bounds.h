@@ -3,7 +3,8 @@
  * The predicate of the command line, as elements of a type meet it. The library compares a bound as the
  * number that it is. Here a bound that is what the tool prints for an element means this element, whose value
  * is another number where its type has few digits: 0.7 of float32 is 0.699999988079071044921875. And a bound
- * may be beyond the range of float64, but not 0 or infinite. */
+ * may be beyond the range of float64, but not 0 or infinite; beside text, whose numbers are compared as they
+ * are written, it may also have more digits than float64 holds. */
 #ifndef TOPK_CLI_BOUNDS_H
 #define TOPK_CLI_BOUNDS_H
 

@@ -73,10 +73,26 @@ static int by_position(const void *a, const void *b) {
 /* ---- The list -------------------------------------------------------------------------------- */
 
 void outliers_begin(struct outliers *outliers, const struct options *options, bool keeps_lines) {
-    *outliers = (struct outliers){.options = options, .keeps_lines = keeps_lines};
+    *outliers = (struct outliers){.options = options, .keeps_lines = keeps_lines, .bar = -1};
 }
 
-static void forget(struct outlier *outlier) {
+double outliers_stand_in(const struct beyond *number) {
+    const double magnitude = isinf(number->nearest) ? DBL_MAX
+                             : number->nearest == 0 ? DBL_TRUE_MIN
+                                                    : number->nearest;
+    return number->negative ? -magnitude : magnitude;
+}
+
+static void forget(struct outliers *outliers, struct forgotten more) {
+    struct forgotten *all = &outliers->forgotten;
+    const int order = rank_values(outliers->options, more.stand_in, all->stand_in);
+    if (all->count == 0 || order < 0)
+        *all = more;
+    else if (order == 0)
+        all->count += more.count;
+}
+
+static void release_outlier(struct outlier *outlier) {
     release((char *)(uintptr_t)outlier->number.text);
     release(outlier->line);
 }
@@ -87,24 +103,45 @@ static char *copy(const char *bytes, size_t length) {
     return copied;
 }
 
+static void make_room(struct outliers *outliers) {
+    enum { ROOM_LEAST = 1024 };
+    outliers_sort(outliers);
+    if (outliers->room >= ROOM_LEAST && outliers->count <= outliers->room / 2)
+        return;
+    outliers->room = outliers->room > 0 ? 2 * outliers->room : ROOM_LEAST;
+    outliers->list = reallocate(outliers->list, (uint64_t)outliers->room, sizeof *outliers->list);
+}
+
+/* Whether an outlier is behind the bar, or equal to it. Then it is counted, and that is all. */
+static bool is_behind(struct outliers *outliers, const struct outlier *outlier) {
+    if (outliers->bar < 0)
+        return false;
+    struct outlier *bar = &outliers->list[outliers->bar];
+    const int rank = rank_beyond(outliers->options, &bar->number, &outlier->number);
+    if (rank > 0 || (rank == 0 && outliers->keeps_lines && outlier->index < bar->index))
+        return false;
+    if (rank == 0 && !outliers->keeps_lines)
+        bar->times += outlier->times;
+    else
+        forget(outliers, (struct forgotten){outliers_stand_in(&outlier->number), outlier->times});
+    return true;
+}
+
+/* Adds a copy. */
+static void add(struct outliers *outliers, const struct outlier *outlier) {
+    if (outliers->count == outliers->room)
+        make_room(outliers);
+    if (is_behind(outliers, outlier))
+        return;
+    struct outlier *added = &outliers->list[outliers->count++];
+    *added = *outlier;
+    added->number.text = copy(outlier->number.text, outlier->number.length);
+    added->line = outliers->keeps_lines ? copy(outlier->line, outlier->length) : NULL;
+}
+
 void outliers_add(struct outliers *outliers, const struct beyond *number, int64_t index, const char *line,
                   size_t length) {
-    enum { ROOM_LEAST = 1024 };
-    outliers->totals[number->negative][number->large]++;
-    if (outliers->count == outliers->room) {
-        outliers_sort(outliers);
-        if (outliers->room < ROOM_LEAST || outliers->count > outliers->room / 2) {
-            outliers->room = outliers->room > 0 ? 2 * outliers->room : ROOM_LEAST;
-            outliers->list = reallocate(outliers->list, (uint64_t)outliers->room, sizeof *outliers->list);
-        }
-    }
-    struct outlier *added = &outliers->list[outliers->count++];
-    *added = (struct outlier){.number = *number, .index = index, .times = 1};
-    added->number.text = copy(number->text, number->length);
-    if (outliers->keeps_lines) {
-        added->line = copy(line, length);
-        added->length = length;
-    }
+    add(outliers, &(struct outlier){*number, index, 1, (char *)(uintptr_t)line, length});
 }
 
 void outliers_sort(struct outliers *outliers) {
@@ -120,17 +157,20 @@ void outliers_sort(struct outliers *outliers) {
         lines += counts ? list[i].times : 0;
         if (again)
             list[kept - 1].times += list[i].times;
+        if (!counts)
+            forget(outliers, (struct forgotten){outliers_stand_in(&list[i].number), list[i].times});
         if (again || !counts)
-            forget(&list[i]);
+            release_outlier(&list[i]);
         else
             list[kept++] = list[i];
     }
     outliers->count = kept;
+    outliers->bar = lines >= outliers->options->k ? kept - 1 : -1;
 }
 
 void outliers_end(struct outliers *outliers) {
     for (int64_t i = 0; i < outliers->count; i++)
-        forget(&outliers->list[i]);
+        release_outlier(&outliers->list[i]);
     release(outliers->list);
 }
 
@@ -140,18 +180,18 @@ void outliers_end(struct outliers *outliers) {
 struct outlier_head {
     int64_t index, times;
     uint64_t number_length, line_length;
-    bool negative, large;
+    double nearest;
+    bool negative;
 };
 
 struct outliers_head {
-    int64_t totals[2][2];
+    struct forgotten forgotten;
     int64_t count;
 };
 
 char *outliers_write(struct outliers *outliers, int64_t base, uint64_t *size) {
     outliers_sort(outliers);
-    struct outliers_head head = {.count = outliers->count};
-    memcpy(head.totals, outliers->totals, sizeof head.totals);
+    const struct outliers_head head = {outliers->forgotten, outliers->count};
     *size = sizeof head;
     for (int64_t i = 0; i < outliers->count; i++)
         *size += sizeof(struct outlier_head) + outliers->list[i].number.length + outliers->list[i].length;
@@ -167,7 +207,7 @@ char *outliers_write(struct outliers *outliers, int64_t base, uint64_t *size) {
         each.number_length = number->length;
         each.line_length = outlier->length;
         each.negative = number->negative;
-        each.large = number->large;
+        each.nearest = number->nearest;
         end = mempcpy(end, &each, sizeof each);
         end = mempcpy(end, number->text, number->length);
         if (outlier->length > 0)
@@ -177,24 +217,22 @@ char *outliers_write(struct outliers *outliers, int64_t base, uint64_t *size) {
 }
 
 void outliers_read(struct outliers *outliers, const char *bytes, uint64_t size) {
-    int64_t totals[2][2] = {{0}};
     for (const char *end = bytes + size; bytes < end;) {
         struct outliers_head head;
         memcpy(&head, bytes, sizeof head);
         bytes += sizeof head;
-        for (int i = 0; i < 4; i++)
-            totals[i / 2][i % 2] += head.totals[i / 2][i % 2];
+        if (head.forgotten.count > 0)
+            forget(outliers, head.forgotten);
         for (; head.count > 0; head.count--) {
             struct outlier_head each;
             memcpy(&each, bytes, sizeof each);
             bytes += sizeof each;
-            const struct beyond number = {bytes, each.number_length, each.negative, each.large};
-            outliers_add(outliers, &number, each.index, bytes + each.number_length, each.line_length);
-            outliers->list[outliers->count - 1].times = each.times;
+            const struct beyond number = {bytes, each.number_length, each.negative, each.nearest};
+            char *line = (char *)(uintptr_t)bytes + each.number_length;
+            add(outliers, &(struct outlier){number, each.index, each.times, line, each.line_length});
             bytes += each.number_length + each.line_length;
         }
     }
-    memcpy(outliers->totals, totals, sizeof totals);
 }
 
 /* ---- Beside the library's results ------------------------------------------------------------ */
@@ -216,26 +254,29 @@ int64_t outliers_merge(struct outliers *outliers, const double *values, const in
     return count;
 }
 
-double outliers_stand_in(const struct beyond *number) {
-    return copysign(number->large ? DBL_MAX : DBL_TRUE_MIN, number->negative ? -1 : 1);
-}
-
 /* Whether a number's stand-in ties with the k-th. */
 static bool ties(const struct outliers *outliers, const struct beyond *number, double kth) {
     return rank_values(outliers->options, outliers_stand_in(number), kth) == 0;
 }
 
+/* How many outliers there are whose stand-in ties with the k-th. */
+static int64_t count_ties(const struct outliers *outliers, double kth) {
+    const struct forgotten *forgotten = &outliers->forgotten;
+    int64_t count = 0;
+    for (int64_t i = 0; i < outliers->count; i++)
+        count += ties(outliers, &outliers->list[i].number, kth) ? outliers->list[i].times : 0;
+    if (forgotten->count > 0 && rank_values(outliers->options, forgotten->stand_in, kth) == 0)
+        count += forgotten->count;
+    return count;
+}
+
 const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, int64_t *better,
                                   int64_t *equal) {
     const struct options *options = outliers->options;
-    int64_t elements = *equal;
-    for (int negative = 0; negative < 2; negative++)
-        for (int large = 0; large < 2; large++)
-            if (ties(outliers, &(struct beyond){.negative = negative, .large = large}, *kth))
-                elements -= outliers->totals[negative][large];
+    outliers_sort(outliers);
+    const int64_t elements = *equal - count_ties(outliers, *kth);
     if (elements == *equal)
         return NULL;
-    outliers_sort(outliers);
     int64_t before = *better;
     bool passed = false; /* the elements, which all come together */
     for (int64_t i = 0; i < outliers->count; i++) {

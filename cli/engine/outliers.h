@@ -16,13 +16,21 @@ struct outlier {
     size_t length;
 };
 
+/* Outliers that are behind the k best: the best stand-in of any, and how many have that one. No other can be
+ * the stand-in of the k-th of all. */
+struct forgotten {
+    double stand_in;
+    int64_t count;
+};
+
 struct outliers {
     const struct options *options;
     bool keeps_lines;     /* else equal numbers are one outlier */
     struct outlier *list; /* after outliers_sort() best first */
     int64_t count;
     int64_t room;
-    int64_t totals[2][2]; /* of all that were added: negative or not, large or not */
+    int64_t bar; /* the outlier of the list that is the k-th best; -1: not known */
+    struct forgotten forgotten;
 };
 
 void outliers_begin(struct outliers *outliers, const struct options *options, bool keeps_lines);
@@ -57,8 +65,8 @@ struct result {
 int64_t outliers_merge(struct outliers *outliers, const double *values, const int64_t *indices, int64_t count,
                        struct result *results);
 
-/* The nearest float64 but 0 and infinity. topk_kth() takes it in the number's place: of all elements, only
- * some of the same value then rank otherwise. */
+/* The nearest float64, but none of 0 and infinity. topk_kth() takes it in the number's place: of all
+ * elements, only some of the same value then rank otherwise. */
 double outliers_stand_in(const struct beyond *number);
 
 /* Corrects the k-th of elements and stand-ins. Returns the number that is the k-th, or NULL if that is *kth.

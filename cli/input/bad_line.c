@@ -17,11 +17,6 @@ static void show_token(const struct line_error *error, char shown[4 * TOKEN_SHOW
     strcpy(shown, error->token_length > TOKEN_SHOWN ? "..." : "");
 }
 
-static bool reads_as(topk_type type, const struct line_error *error) {
-    union number number;
-    return number_parse(type, error->token, error->token_length, &number) == NUMBER_OK;
-}
-
 static void describe_number(const struct line_format *format, const struct line_error *error, char *reason,
                             size_t size) {
     char token[4 * TOKEN_SHOWN + 4];
@@ -33,12 +28,6 @@ static void describe_number(const struct line_format *format, const struct line_
                  type == TOPK_F64   ? "float64"
                  : type == TOPK_I64 ? "int64"
                                     : "uint64");
-        break;
-    case NUMBER_INEXACT:
-        snprintf(reason, size, "integer %s is not exact in float64%s; --dtype float64 rounds", token,
-                 reads_as(TOPK_I64, error)   ? "; use --dtype int64 if all are integers"
-                 : reads_as(TOPK_U64, error) ? "; use --dtype uint64 if all are integers"
-                                             : ", and beyond --dtype int64 and uint64");
         break;
     case NUMBER_COMMA:
         snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,

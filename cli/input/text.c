@@ -109,13 +109,14 @@ static bool passes_over(const struct text *text, const struct line_error *error)
 }
 
 /* Whether text may hold numbers beyond float64. Sizes, which have units, cannot be compared as they are
- * written. */
+ * written, and are rounded. */
 static bool has_beyond(const struct line_format *format) {
     return format->type == TOPK_F64 && !format->sizes;
 }
 
 static bool is_beyond(const struct line_format *format, const struct line_error *error) {
-    return error->kind == LINE_NUMBER && error->number == NUMBER_RANGE && has_beyond(format);
+    return error->kind == LINE_NUMBER && has_beyond(format) &&
+           (error->number == NUMBER_RANGE || error->number == NUMBER_INEXACT);
 }
 
 static bool parse_part(const void *work, int64_t index) {

@@ -2,11 +2,19 @@
 #include "options.h"
 
 #include <argp.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../base/fail.h"
 #include "keys.h"
+
+/* An integer is compared as it is written, which the library can do up to 64 bits. */
+static void check_bound(const struct options *options, const topk_bound *bound, const struct beyond *beyond) {
+    if (beyond->text != NULL && bound->type == TOPK_BOUND_F64 && isfinite(beyond->nearest) &&
+        strpbrk(beyond->text, ".eE") == NULL && !options_as_written(options))
+        fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", beyond->text);
+}
 
 static void check_input(const struct options *options) {
     enum input_format format = options->format;
@@ -33,6 +41,8 @@ static void check_input(const struct options *options) {
                    topk_type_name(options->dtype));
     if (format >= FORMAT_FVECS && format <= FORMAT_IBIN && options->dtype != TOPK_TYPE_UNDEFINED)
         fail_usage("--dtype has no meaning for %s", format_words[format]);
+    check_bound(options, &options->predicate.low, &options->low_beyond);
+    check_bound(options, &options->predicate.high, &options->high_beyond);
 }
 
 static void check_shards(const struct options *options) {

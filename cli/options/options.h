@@ -59,7 +59,7 @@ struct options {
     bool padding;             /* kth: a place that no element has is no error */
     topk_problem problem;     /* ranking options, approximation, method and tuning alone */
     topk_predicate predicate; /* UNDEFINED: not given. As written: see bounds_predicate() */
-    struct beyond low_beyond; /* its lower, or only, bound if that is beyond float64; else its text is NULL */
+    struct beyond low_beyond; /* its lower, or only, bound if float64 cannot hold it; else its text is NULL */
     struct beyond high_beyond;
 
     /* The run. */
@@ -81,6 +81,11 @@ struct argp;
 /* Parses a subcommand's command line. Ends the tool on --help, on a command line that makes no sense, and
  * when an output is the input or another output. */
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
+
+/* Whether elements are numbers of text that are compared as they are written, from 2^53 up as well. */
+static inline bool options_as_written(const struct options *options) {
+    return options->format == FORMAT_TEXT && options->dtype == TOPK_TYPE_UNDEFINED && !options->human;
+}
 
 /* The predicate, or NULL if none is given. */
 const topk_predicate *options_predicate(const struct options *options);

@@ -40,14 +40,13 @@ static double parse_epsilon(const char *option, const char *text) {
 }
 
 static void parse_bound(const char *text, topk_bound *bound, struct beyond *beyond) {
+    union number number;
     enum number_status status = bound_parse(text, bound);
     if (status == NUMBER_SYNTAX || status == NUMBER_COMMA)
         fail_usage("bound '%s' is not a number%s", text,
                    status == NUMBER_COMMA ? ": decimals have a point" : "");
-    if (status == NUMBER_INEXACT)
-        fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", text);
-    if (status == NUMBER_RANGE)
-        *beyond = beyond_of(text, strlen(text), bound->value.f64);
+    if (number_parse(TOPK_F64, text, strlen(text), &number) != NUMBER_OK)
+        *beyond = beyond_of(text, strlen(text), number.f64);
 }
 
 static void parse_predicate(struct argp_state *state, struct options *options, topk_predicate_kind kind,

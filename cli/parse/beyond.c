@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Decimals beyond float64: they are compared as they are written. */
+#include <math.h>
 #include <string.h>
 
 #include "parse.h"
@@ -64,28 +65,40 @@ static int compare_magnitudes(const struct beyond *a, const struct beyond *b) {
     return 0;
 }
 
+/* The magnitude beside a float64 without sign. */
+static int compare_with_double(const struct beyond *number, double x) {
+    char text[NUMBER_SHORTEST_BYTES];
+    if (number->nearest != x)
+        return number->nearest < x ? -1 : 1;
+    if (x == 0)
+        return 1;
+    if (isinf(x))
+        return -1;
+    const struct beyond shortest = {.text = text, .length = number_shortest(x, text)};
+    return compare_magnitudes(number, &shortest);
+}
+
 struct beyond beyond_of(const char *text, size_t length, double nearest) {
-    return (struct beyond){text, length, *text == '-', nearest != 0};
+    return (struct beyond){text, length, *text == '-', fabs(nearest)};
 }
 
 double beyond_nearest(const struct beyond *number) {
-    const double magnitude = number->large ? __builtin_inf() : 0.0;
-    return number->negative ? -magnitude : magnitude;
+    return number->negative ? -number->nearest : number->nearest;
 }
 
 int beyond_compare(const struct beyond *a, const struct beyond *b, bool magnitude) {
     const bool a_negative = a->negative && !magnitude, b_negative = b->negative && !magnitude;
     if (a_negative != b_negative)
         return a_negative ? -1 : 1;
-    const int outward = a->large != b->large ? (int)a->large - (int)b->large : compare_magnitudes(a, b);
+    const int outward =
+        a->nearest != b->nearest ? (a->nearest < b->nearest ? -1 : 1) : compare_magnitudes(a, b);
     return a_negative ? -outward : outward;
 }
 
 int beyond_compare_double(const struct beyond *number, double x, bool magnitude) {
     const bool negative = number->negative && !magnitude;
-    x = magnitude && x < 0 ? -x : x;
+    x = magnitude ? fabs(x) : x;
     x = negative ? -x : x;
-    /* Now the number is positive: below infinity and above all others, or above 0 and below all others. */
-    const bool above = number->large ? x < (double)__builtin_inf() : x <= 0;
-    return above != negative ? 1 : -1;
+    const int outward = x < 0 ? 1 : compare_with_double(number, x);
+    return negative ? -outward : outward;
 }

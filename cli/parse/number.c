@@ -16,9 +16,14 @@ enum { DIGITS_MAX = 768 };
 /* Beyond this a decimal exponent is as good as infinite, with or without DIGITS_MAX digits. */
 enum { EXPONENT_MAX = 5000 };
 
+/* Different decimals of no more digits are different doubles, and no double needs more digits than the latter
+ * to be told from all others. */
+enum { DIGITS_SAFE = 15, DIGITS_LONGEST = 17 };
+
+/* From here on not every integer is a double. */
+#define INTEGERS_MAX 0x1p53
+
 struct decimal {
-    bool negative;
-    bool integer;     /* neither point nor exponent */
     int64_t exponent; /* the value is digits * 10^exponent */
     size_t count;     /* of digits, without leading zeros */
     char digits[DIGITS_MAX + 1];
@@ -57,7 +62,6 @@ static const char *scan_exponent(const char *text, const char *end, int64_t *exp
 }
 
 static bool scan_decimal(const char *text, const char *end, char point, struct decimal *decimal) {
-    decimal->integer = true;
     decimal->exponent = 0;
     decimal->count = 0;
     decimal->digits[DIGITS_MAX] = '0';
@@ -69,15 +73,12 @@ static bool scan_decimal(const char *text, const char *end, char point, struct d
             any = true;
         } else if (*text == point && !fraction) {
             fraction = true;
-            decimal->integer = false;
         } else {
             break;
         }
     }
-    if (any && text < end && (*text == 'e' || *text == 'E')) {
-        decimal->integer = false;
+    if (any && text < end && (*text == 'e' || *text == 'E'))
         text = scan_exponent(text + 1, end, &decimal->exponent);
-    }
     return any && text == end;
 }
 
@@ -102,20 +103,44 @@ static double decimal_to_double(const struct decimal *decimal) {
     return value;
 }
 
-/* Whether an integer without fraction equals the double that it was rounded to. */
-static bool is_exact(const struct decimal *decimal, double value) {
-    char exact[DBL_MAX_10_EXP + 3];
-    int length = snprintf(exact, sizeof exact, "%.0f", value);
-    if (decimal->count == 0)
+size_t number_shortest(double value, char text[NUMBER_SHORTEST_BYTES]) {
+    for (int count = DIGITS_SAFE;; count++) {
+        char *end;
+        snprintf(text, NUMBER_SHORTEST_BYTES, "%#.*e", count - 1, value);
+        text[1] = text[0]; /* over the point */
+        const uint64_t nearest = strtoull(text + 1, &end, 10);
+        const int exponent = atoi(end + 1) - (count - 1);
+        /* The number below a power of two is nearer to it than the one above, so that the next decimal may do
+         * where the nearest one does not. */
+        for (uint64_t digits = nearest; digits <= nearest + 1; digits++) {
+            const int length = snprintf(text, NUMBER_SHORTEST_BYTES, "%" PRIu64 "e%d", digits, exponent);
+            if (strtod(text, NULL) == value)
+                return (size_t)length;
+        }
+    }
+}
+
+/* Whether a decimal has no other digits than the shortest one that reads as the same double does. */
+static bool is_shortest(const struct decimal *decimal, double value) {
+    char shortest[NUMBER_SHORTEST_BYTES];
+    size_t count = decimal->count;
+    if (count == DIGITS_MAX && decimal->digits[DIGITS_MAX] != '0')
+        return false;
+    while (count > 0 && decimal->digits[count - 1] == '0')
+        count--;
+    if (count <= DIGITS_SAFE)
         return true;
-    return decimal->count == (size_t)length && memcmp(exact, decimal->digits, decimal->count) == 0;
+    if (count > DIGITS_LONGEST)
+        return false;
+    number_shortest(value, shortest);
+    return memcmp(shortest, decimal->digits, count) == 0 && shortest[count] == 'e';
 }
 
 static enum number_status round_decimal(const struct decimal *decimal, double *value) {
     *value = decimal->count == 0 ? 0.0 : decimal_to_double(decimal);
     if (isinf(*value) || (*value == 0 && decimal->count > 0))
         return NUMBER_RANGE;
-    return decimal->integer && !is_exact(decimal, *value) ? NUMBER_INEXACT : NUMBER_OK;
+    return *value >= INTEGERS_MAX && !is_shortest(decimal, *value) ? NUMBER_INEXACT : NUMBER_OK;
 }
 
 static bool is_word(const char *text, const char *end, const char *word) {
@@ -221,10 +246,11 @@ enum number_status size_parse(const char *text, size_t length, double *value) {
     const bool is_point = comma != NULL && unit - comma > 1 && unit - comma <= 3;
     if (power < 0 || !scan_decimal(text, unit, is_point ? ',' : '.', &decimal))
         return power < 0 ? NUMBER_SYNTAX : refuse_syntax(text, unit);
-    decimal.integer = false;
     if (decimal_unit)
         decimal.exponent += 3 * power;
     enum number_status status = round_decimal(&decimal, value);
+    if (status == NUMBER_INEXACT)
+        status = NUMBER_OK;
     if (status == NUMBER_OK && !decimal_unit)
         *value *= (double)((uint64_t)1 << 10 * power);
     return status == NUMBER_OK && isinf(*value) ? NUMBER_RANGE : status;
@@ -301,8 +327,6 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
         if (count > EXACT_DIGITS)
             return NULL;
         exponent = (int)(fraction - end);
-    } else if (digits > (uint64_t)1 << 53) {
-        return NULL;
     }
     if (count == 0 || count > EXACT_DIGITS)
         return NULL;
@@ -311,6 +335,8 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
     if (exponent == 0)
         value->f64 = (double)digits;
     else if (!scale(digits, exponent, &value->f64))
+        return NULL;
+    if (count > DIGITS_SAFE && value->f64 >= INTEGERS_MAX) /* it may have more digits than float64 holds */
         return NULL;
     if (negative)
         value->f64 = -value->f64;
@@ -348,11 +374,9 @@ enum number_status bound_parse(const char *text, topk_bound *bound) {
         bound->value.u64 = number.u64;
         return NUMBER_OK;
     }
-    enum number_status status = number_parse(TOPK_F64, text, length, &number);
-    if (status == NUMBER_OK || status == NUMBER_RANGE) {
-        bound->type = TOPK_BOUND_F64;
-        bound->value.f64 = number.f64;
-    }
+    const enum number_status status = number_parse(TOPK_F64, text, length, &number);
+    if (status != NUMBER_SYNTAX && status != NUMBER_COMMA)
+        *bound = (topk_bound){TOPK_BOUND_F64, {.f64 = number.f64}};
     return status;
 }
 

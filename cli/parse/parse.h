@@ -17,7 +17,8 @@ enum number_status {
     NUMBER_OK,
     NUMBER_SYNTAX,  /* not a number of the wanted kind */
     NUMBER_RANGE,   /* beyond the largest or below the smallest of the type; of F64, also rounded to 0 */
-    NUMBER_INEXACT, /* an integer that float64 cannot hold */
+    NUMBER_INEXACT, /* of F64 from 2^53 up: not the shortest decimal of the nearest float64, but another
+                       number */
     NUMBER_COMMA,   /* no number because of commas, which some locales write as the point or between thousands
                      */
 };
@@ -30,8 +31,8 @@ union number {
 };
 
 /* Parses text[0, length) as a whole. F64: a decimal with optional sign, point and exponent, or inf,
- * infinity, nan in any case; correctly rounded to nearest, but an integer (neither point nor
- * exponent) must be exact. I64, U64: a decimal integer with optional sign. */
+ * infinity, nan in any case; correctly rounded to nearest, also where it is INEXACT. I64, U64: a decimal
+ * integer with optional sign. */
 enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value);
 
 /* Parses text[0, length) as a size: digits with an optional point, and perhaps a unit. K (or k), M, G, T, P,
@@ -47,25 +48,33 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
 /* The same for sizes. It may stop within a unit, which size_parse() then has to read. */
 const char *size_parse_short(const char *text, double *value);
 
-/* A bound of a comparison: integers are taken exactly, decimals rounded to float64. NUMBER_RANGE: it became
- * an infinity, or a 0 with its sign. */
+/* A bound of a comparison: integers of 64 bits are taken exactly, other numbers rounded to float64.
+ * NUMBER_RANGE: it became an infinity, or a 0 with its sign. NUMBER_INEXACT: it was rounded, and lost digits.
+ */
 enum number_status bound_parse(const char *text, topk_bound *bound);
+
+/* The shortest decimal that reads as a finite float64 of at least 2^53, the nearest one among those: digits,
+ * e and an exponent. Returns its length. */
+enum { NUMBER_SHORTEST_BYTES = 32 };
+size_t number_shortest(double value, char text[NUMBER_SHORTEST_BYTES]);
 
 /* A decimal integer from `least` to `most`, and nothing else in the string. */
 bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value);
 
 /* ---- Numbers beyond float64 ------------------------------------------------------------------ */
 
-/* A decimal that NUMBER_RANGE refused: beyond the largest float64, or between 0 and the least one. It is
- * compared as it is written; only exponents of more than 15 digits are as good as infinite. */
+/* A decimal that number_parse() found out of RANGE: beyond the largest float64, or between 0 and the least
+ * one; or INEXACT. It is compared as it is written, and a float64 as its shortest decimal: so is every number
+ * that is none of these, for from 2^53 up they all are such decimals. Only exponents of more than 15 digits
+ * are as good as infinite. */
 struct beyond {
     const char *text;
     size_t length;
     bool negative;
-    bool large;
+    double nearest; /* the nearest float64 without sign: infinite, 0, or at least 2^53 */
 };
 
-/* `nearest` is what number_parse() left: an infinity or 0. */
+/* `nearest` is what number_parse() left. */
 struct beyond beyond_of(const char *text, size_t length, double nearest);
 
 /* That nearest float64 again. */
@@ -95,7 +104,7 @@ struct line_format {
     char end;       /* the byte that ends a line: LF, or NUL, where LF is a blank */
     bool quotes;    /* a field may be quoted, as RFC 4180 says, and then hold delimiters and line ends */
     bool sizes;     /* of F64: numbers are those of size_parse() */
-    bool rounds;    /* of F64: an integer that it cannot hold is rounded, and no error */
+    bool rounds;    /* of F64: an INEXACT number is rounded, and no error */
 };
 
 /* Why a line was refused. The token is where the number should have been. */

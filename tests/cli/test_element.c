@@ -100,7 +100,8 @@ static double bound_of(topk_type type, const char *text) {
     struct options options = {.predicate = TOPK_PREDICATE_INIT};
     options.predicate.kind = TOPK_BETWEEN;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
-    if (bound_parse(text, &options.predicate.low) == NUMBER_OK) {
+    const enum number_status status = bound_parse(text, &options.predicate.low);
+    if (status == NUMBER_OK || status == NUMBER_INEXACT) {
         options.predicate.high = options.predicate.low;
         predicate = bounds_predicate(&options, type);
     }
@@ -135,6 +136,8 @@ static void check_float(topk_type type, uint64_t bits, bool negative) {
     bool right = reads_as(printed, type, bits);
     const double read = strtod(text, NULL);
     right &= (strchr(text, 'e') != NULL) == (read >= 1e16 || read < 1e-4);
+    union number number;
+    right &= type != TOPK_F64 || number_parse(TOPK_F64, text, strlen(text), &number) == NUMBER_OK;
     const struct decimal best = nearest(x, count);
     if (printed.digits != best.digits || printed.exponent != best.exponent)
         right &= !reads_as(best, type, bits);

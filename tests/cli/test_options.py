@@ -150,7 +150,7 @@ class Usage(harness.Case):
                 (["where", "-", "--gt", "x"], "bound 'x' is not a number"),
                 (["where", "-", "--gt", "0,5"], "bound '0,5' is not a number: decimals have a point"),
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
-                (["where", "-", "--eq", "18446744073709551617"],
+                (["where", "a.npy", "--eq", "18446744073709551617"],
                  "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
                 (["select", "-", "-k", "x"], "-k: 'x' is no integer from 0 up"),
                 (["select", "-", "-k", "-1"], "-k: '-1' is no integer from 0 up"),

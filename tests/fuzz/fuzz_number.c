@@ -19,6 +19,28 @@ static bool same(double a, double b) {
     return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* The digits of a decimal, without zeros at either end. Returns how many there are. */
+static size_t digits_of(const char *text, char *digits) {
+    size_t count = 0;
+    for (; *text != '\0' && *text != 'e' && *text != 'E'; text++)
+        if (*text >= '0' && *text <= '9' && (count > 0 || *text != '0'))
+            digits[count++] = *text;
+    while (count > 0 && digits[count - 1] == '0')
+        count--;
+    return count;
+}
+
+/* A float64 from 2^53 up stands for its shortest decimal. */
+static void check_shortest(const char *text, size_t length, double number) {
+    char shortest[NUMBER_SHORTEST_BYTES], expected[NUMBER_SHORTEST_BYTES];
+    char *digits = malloc(length + 1);
+    demand(digits != NULL);
+    demand(number_shortest(number, shortest) == strlen(shortest) && same(strtod(shortest, NULL), number));
+    const size_t count = digits_of(shortest, expected);
+    demand(digits_of(text, digits) == count && memcmp(digits, expected, count) == 0);
+    free(digits);
+}
+
 static void check_float(const char *text, size_t length) {
     union number value;
     enum number_status status = number_parse(TOPK_F64, text, length, &value);
@@ -26,15 +48,16 @@ static void check_float(const char *text, size_t length) {
     double expected = strtod(text, &end);
     bool accepted = end == text + length && !is_foreign(text);
     demand((status != NUMBER_SYNTAX && status != NUMBER_COMMA) == accepted);
-    bool integer = strpbrk(text, ".eEnN") == NULL; /* no letter of inf and nan either */
-    if (status == NUMBER_OK)
+    if (status == NUMBER_OK || status == NUMBER_INEXACT)
         demand(same(value.f64, expected));
     if (status == NUMBER_RANGE)
         demand(isinf(expected) || expected == 0);
     if (accepted && isinf(expected) && strpbrk(text, "iI") == NULL)
         demand(status == NUMBER_RANGE);
     if (status == NUMBER_INEXACT)
-        demand(integer && fabs(expected) >= 0x1p53);
+        demand(isfinite(expected) && fabs(expected) >= 0x1p53);
+    if (status == NUMBER_OK && isfinite(expected) && fabs(expected) >= 0x1p53)
+        check_shortest(text, length, fabs(expected));
     union number quick;
     const char *quick_end = number_parse_short(TOPK_F64, text, &quick);
     if (quick_end == text + length)
