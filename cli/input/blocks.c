@@ -116,12 +116,10 @@ static void make_room(struct blocks *blocks, size_t size) {
     blocks->end = size + held;
 }
 
-/* A byte-order mark does not count. */
-static void skip_mark(struct blocks *blocks) {
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t size = sizeof mark - 1;
-    if (blocks->end - blocks->begin >= size && memcmp(blocks->buffer + blocks->begin, mark, size) == 0)
-        blocks->begin += size;
+size_t byte_order_mark(const char *text, size_t size) {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    const size_t length = sizeof mark - 1;
+    return size >= length && memcmp(text, mark, length) == 0 ? length : 0;
 }
 
 struct blocks *bytes_next(struct input_bytes *bytes) {
@@ -135,7 +133,7 @@ struct blocks *bytes_next(struct input_bytes *bytes) {
     old->begin = old->end = old->room;
     bytes->current ^= 1;
     if (!bytes->begun && bytes->has_mark)
-        skip_mark(new);
+        new->begin += byte_order_mark(new->buffer + new->begin, new->end - new->begin);
     bytes->begun = true;
     if (new->begin == new->end)
         return NULL;

@@ -55,4 +55,7 @@ struct blocks *bytes_next(struct input_bytes *bytes);
 
 void bytes_end(struct input_bytes *bytes);
 
+/* The length of the byte-order mark that text begins with; 0 if it has none. */
+size_t byte_order_mark(const char *text, size_t size);
+
 #endif /* TOPK_CLI_BLOCKS_H */

@@ -16,9 +16,20 @@ static uint64_t size_of(const struct text_range *range) {
     struct stat status;
     if (fstat(range->descriptor, &status) != 0)
         fail("%s: %s", range->name, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        fail("%s: no regular file, of which ranks could read parts", range->name);
     return (uint64_t)status.st_size;
+}
+
+size_t ranges_head(const struct text_range *range, char *head, size_t size) {
+    size_t filled = 0;
+    while (filled < size) {
+        const ssize_t got = pread(range->descriptor, head + filled, size - filled, (off_t)filled);
+        if (got < 0)
+            fail("%s: %s", range->name, strerror(errno));
+        if (got == 0)
+            break;
+        filled += (size_t)got;
+    }
+    return filled;
 }
 
 /* The byte behind the `lines`-th line end from byte `at` on; the size of the file if there are fewer. */

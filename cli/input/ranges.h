@@ -6,6 +6,7 @@
 #ifndef TOPK_CLI_RANGES_H
 #define TOPK_CLI_RANGES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bytes [begin, end) of a file, whole lines. */
@@ -22,5 +23,8 @@ struct text_range {
  * behind them. */
 int64_t ranges_take_part(struct text_range *ranges, int64_t count, int part, int parts, char line_end,
                          int64_t header);
+
+/* Reads the first bytes of the range's file, wherever the range begins. Returns how many there are. */
+size_t ranges_head(const struct text_range *range, char *head, size_t size);
 
 #endif /* TOPK_CLI_RANGES_H */

@@ -307,6 +307,20 @@ static void refuse_binary(const struct text *text, const char *begin, size_t siz
         fail("%s: holds binary data (%s): %s", text->name, binary->what, binary->advice);
 }
 
+/* The same of a file that a range is the first of. Other ranks may have what tells. */
+static void refuse_binary_file(const struct text *text, const struct blocks *blocks) {
+    const struct text_range *range = &text->ranges[text->range];
+    if (range->end == UINT64_MAX) {
+        refuse_binary(text, blocks->buffer + blocks->begin, blocks->end - blocks->begin);
+        return;
+    }
+    char *head = allocate(BINARY_HEAD_BYTES, 1);
+    const size_t size = ranges_head(range, head, BINARY_HEAD_BYTES);
+    const size_t mark = byte_order_mark(head, size);
+    refuse_binary(text, head + mark, size - mark);
+    release(head);
+}
+
 /* Goes on to the next bytes, and finds the whole lines in them. NULL: there are none left. */
 static struct blocks *load(struct text *text) {
     const bool first = !text->bytes.begun;
@@ -314,7 +328,7 @@ static struct blocks *load(struct text *text) {
     if (blocks == NULL)
         return NULL;
     if (first && text->ranges[text->range].begin == 0)
-        refuse_binary(text, blocks->buffer + blocks->begin, blocks->end - blocks->begin);
+        refuse_binary_file(text, blocks);
     text->is_last = text->bytes.at_end;
     text->lines = blocks->buffer;
     const char *end = memrchr(text->lines + blocks->begin, text->format.end, blocks->end - blocks->begin);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/fail.h"
 #include "keys.h"
 
 static const char npy_magic[6] = "\x93NUMPY";
@@ -44,8 +45,13 @@ static enum input_format format_by_name(const struct options *options) {
     return options->cols > 0 || options->skip_bytes >= 0 ? FORMAT_RAW : FORMAT_TEXT;
 }
 
-static int open_file(const char *path) {
-    return open(path, O_RDONLY | O_CLOEXEC);
+/* Ranks read parts of regular files alone, and do not wait for whoever would write to a pipe. */
+static int open_file(const struct options *options, const char *path) {
+    struct stat status;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | (options->mpi ? O_NONBLOCK : 0));
+    if (options->mpi && file >= 0 && fstat(file, &status) == 0 && !S_ISREG(status.st_mode))
+        fail("%s: no regular file, of which ranks could read parts", path);
+    return file;
 }
 
 /* As many files as the system lets the tool open. */
@@ -61,7 +67,7 @@ static int open_shards(struct options *options) {
     raise_limit();
     for (int64_t i = 0; i < options->shard_count; i++) {
         struct shard_file *shard = &options->shards[i];
-        shard->descriptor = open_file(shard->path);
+        shard->descriptor = open_file(options, shard->path);
         if (shard->descriptor >= 0)
             continue;
         options->name = shard->path;
@@ -74,7 +80,7 @@ static int open_shards(struct options *options) {
 static int open_one(struct options *options) {
     const bool standard_input = strcmp(options->path, "-") == 0;
     options->name = standard_input ? "standard input" : options->path;
-    options->descriptor = standard_input ? STDIN_FILENO : open_file(options->path);
+    options->descriptor = standard_input ? STDIN_FILENO : open_file(options, options->path);
     return options->descriptor < 0 ? errno : 0;
 }
 

@@ -5,8 +5,6 @@
 
 #include "parse.h"
 
-enum { BLOCK_BYTES = 1 << 16 }; /* a NUL within these says that it is no text */
-
 #define PIPE(command) "`" command " FILE' gives what it holds to a pipe"
 #define SAVE "save the array with numpy.save(), or the column as CSV"
 #define RAW "for raw elements say --format raw --dtype TYPE"
@@ -79,6 +77,6 @@ const struct binary *binary_in_text(const void *head, size_t size) {
     static const struct binary npy = {"an .npy array", "leave --format to the tool"};
     const struct binary *known =
         size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0 ? &npy : binary_by_magic(head, size);
-    const size_t block = size < BLOCK_BYTES ? size : BLOCK_BYTES;
+    const size_t block = size < BINARY_HEAD_BYTES ? size : BINARY_HEAD_BYTES;
     return known != NULL || block == 0 || memchr(head, '\0', block) == NULL ? known : &unknown;
 }

@@ -160,7 +160,9 @@ struct binary {
 /* What begins like that, by its magic; NULL: nothing that is known. */
 const struct binary *binary_by_magic(const void *head, size_t size);
 
-/* The same, also of what is no text because a NUL byte is near its begin; NULL: it may be text. */
+/* The same, also of what is no text because a NUL byte is within so many first bytes; NULL: it may be text.
+ */
+enum { BINARY_HEAD_BYTES = 1 << 16 };
 const struct binary *binary_in_text(const void *head, size_t size);
 
 /* ---- Files of arrays ------------------------------------------------------------------------- */

@@ -86,8 +86,6 @@ static void take_rank(struct task *task, struct options *own) {
     if (source->layout.matrix)
         fail_usage("--mpi shares out a vector, and '%s' is a matrix: --flat makes one row of an npy array",
                    own->name);
-    if (!source->is_text && !source->matrix.rereadable)
-        fail_usage("--mpi reads files, and '%s' is none", own->name);
     source_take_part(source, task->ranks->rank, task->ranks->count);
     own->context.backend = TOPK_BACKEND_CPU;
     if (own->context.threads == 0 && getenv("OMP_NUM_THREADS") == NULL)

@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -178,7 +179,8 @@ class Ranks(Case):
         texts = [numbers.choice((f"{numbers.gauss(0, 9):.{numbers.randrange(17)}f}", f" {numbers.randrange(30)}\t", "nan"))
                  for _ in range(count)]
         for at, text in ((5, "1e400"), (count // 2, "-7e-4000"), (count - 1, "+2e400"), (count - 7, "3e-999"),
-                         (count // 3, "1e400")):
+                         (count // 3, "1e400"), (count // 4, "9007199254740993"), (count // 5, "9007199254740992"),
+                         (count - 9, "9007199254740993.0"), (7, "9007199254740992.5"), (count // 6, "9.007199254740994e15")):
             texts[at] = text
         return texts
 
@@ -232,8 +234,6 @@ class Ranks(Case):
         self.fail_together(3, ".*x:1: 'title' is not a number", "count", path, "--gt", 1)
         pattern = self.text_shards("7\n", "\n".join(bad), "z")
         self.fail_together(3, ".*t-1:1701: 'x' is not a number", "kth", "-k", 1, "--shards", pattern)
-        nul = self.write("nul", "\n".join(good[:2999]) + "\n5\0\n")
-        self.fail_together(3, ".*nul:3000: .*", "kth", "-k", 1, nul)
         for ranks in (1, 3, 7):
             expected = topk("select", path, "-k", 4, "--skip-invalid")
             found = job(ranks, "select", path, "-k", 4, "--skip-invalid")
@@ -243,6 +243,28 @@ class Ranks(Case):
         found = job(3, "count", "--gt", 4, "--skip-invalid", "--shards", pattern)
         self.assertEqual((found.stdout, found.stderr.decode()), (expected.out, expected.err))
         self.fail_together(2, "--mpi takes no --csv: .*", "select", path, "-k", 1, "--csv", status=2)
+
+    def test_binary_files(self):
+        """One process looks at the first bytes of a file, whichever ranks have them."""
+        lines = "\n".join(str(i) for i in range(20000)) + "\n"
+        for ranks, data in ((2, lines[:15000] + "\n5\0\n" + lines), (3, lines + "5\0\n"), (7, "x\n" * 20 + "\0\n"),
+                            (3, "\ufeffPAR1\x15\n" + lines), (3, lines[:65535] + "\0\n"), (3, "\ufeff" + lines[:65535] + "\0\n"),
+                            (3, "\ufeff" + lines[:65536] + "\0\n")):
+            path = self.write("x", data)
+            expected = topk("kth", "-k", 1, path, "--skip-invalid")
+            self.assertEqual((expected.status, expected.err[-1]), (1, "\n"))
+            self.fail_together(ranks, re.escape(expected.err[len("topk: "):-1]), "kth", "-k", 1, path, "--skip-invalid")
+        pattern = self.text_shards("7\n" * 900, "5\n" * 300 + "\0\n", "z")
+        self.fail_together(3, r".*t-1: holds binary data \(there is a NUL byte\): .*", "count", "--gt", 1, "--shards", pattern)
+
+    def test_pipes_are_refused_at_once(self):
+        os.mkfifo(self.path("pipe"))
+        os.mkfifo(self.path("pipe.npy"))
+        for arguments in (["pipe"], ["pipe.npy"], ["--shards", "p*.npy"], ["--format", "npy", "pipe"]):
+            arguments[-1] = self.path(arguments[-1])
+            begin = time.monotonic()
+            self.fail_together(2, ".*pipe.*: no regular file, of which ranks could read parts", "count", "--gt", 1, *arguments)
+            self.assertLess(time.monotonic() - begin, 120)
 
     def test_without_mpirun(self):
         path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
