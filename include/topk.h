@@ -126,7 +126,7 @@ typedef struct topk_input {
     const void *offsets; /* CSR: rows + 1 offsets, likewise; without rows optional. Else NULL. extent_type */
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
     /* For topk_run(), topk_plan_run() and topk_simple_run(); elsewhere NULL. */
-    const topk_predicate *predicate;    /* of where, select_where, count, mask, and of shards; else NULL */
+    const topk_predicate *predicate;    /* where, select_where, kth_where, count, mask, shards; else NULL */
     const struct topk_routing *routing; /* of route; else NULL */
     const struct topk_lists *lists;     /* topk_merge.h: of merge; else NULL */
 } topk_input;
@@ -145,6 +145,7 @@ typedef struct topk_input {
  * kth           values: the k-th best element of each row, counting from 1, as its class (CONTRACT.md, 2.3).
  *               better: how many elements rank above it; equal: how many tie with it, itself included.
  *               k = 0 gives padding, 0 and 0; k > length gives padding, length and 0. Any k_max will do.
+ * kth_where     the same of the elements that meet the predicate, which k, better and equal count alone.
  * where         values, indices: the elements that meet the predicate, in input order, row after row without
  *               gaps. Those beyond `capacity` are counted, not written; slots behind the last one stay.
  *               offsets: rows + 1 counts; row r has the results [offsets[r], offsets[r + 1]).
@@ -153,9 +154,9 @@ typedef struct topk_input {
  *               row and meet the predicate are 1, all others 0. `elements` is what rows can reach: if STRIDED
  *               (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0.
  * route, merge  rows x k_max slots, as topk_route.h and topk_merge.h say.
- * count and mask must be given their output. where, count and mask ignore k_max, k, direction, rank, ties,
- * order and nan, which must be valid; with a mask as predicate, and no output for values, their input->values
- * may be NULL. */
+ * count and mask must be given their output. where, count and mask ignore k_max, k, ties and order, and but
+ * for AT_LEAST direction, rank and nan, all of which must be valid; with a mask as predicate, and no output
+ * for values, their input->values may be NULL. */
 typedef struct topk_output {
     size_t size; /* sizeof(topk_output) */
     void *values;
@@ -256,6 +257,10 @@ TOPK_API topk_status topk_select_where(topk_context *context, const topk_problem
                                        const topk_input *input, const topk_predicate *predicate, void *values,
                                        void *indices, void *workspace, size_t workspace_bytes,
                                        topk_stream stream);
+TOPK_API topk_status topk_kth_where(topk_context *context, const topk_problem *problem,
+                                    const topk_input *input, const topk_predicate *predicate, void *kth,
+                                    int64_t *better, int64_t *equal, void *workspace, size_t workspace_bytes,
+                                    topk_stream stream);
 TOPK_API topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
                                 const topk_predicate *predicate, int64_t *counts, void *workspace,
                                 size_t workspace_bytes, topk_stream stream);

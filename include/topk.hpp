@@ -276,6 +276,16 @@ template <class Number> topk_predicate between(Number low, Number high) {
     return predicate;
 }
 
+/* Elements that rank at or above a threshold: one for all rows, or one for each, `stride` elements apart.
+ * What selector::kth() writes is one. */
+template <class T> topk_predicate at_least(const T *thresholds, std::int64_t stride = 0) {
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    predicate.kind = TOPK_AT_LEAST;
+    predicate.threshold = thresholds;
+    predicate.threshold_stride = stride;
+    return predicate;
+}
+
 /* Elements whose bit is 1, as selector::mask() writes them: one bit for each element of values, from the
  * first row's first one to the last row's last one. Calls throw (OUT_OF_RANGE) if there are fewer. */
 inline predicate bit_mask(span<const unsigned char> bits) {
@@ -371,13 +381,19 @@ class selector {
     template <class T>
     void kth(const rows<T> &from, std::int64_t k, elements<T> values, counts better = nullptr,
              counts equal = nullptr, topk_stream stream = nullptr) {
-        topk_problem problem = from.problem;
-        problem.k_max = k;
-        detail::require("values", values.room(), problem.rows);
-        detail::require("better", better.room(), problem.rows);
-        detail::require("equal", equal.room(), problem.rows);
+        const topk_problem problem = kth_problem(from.problem, k, values.room(), better, equal);
         detail::check(topk_simple_run_kth(get(), &problem, &from.input, values.data(), better.data(),
                                           equal.data(), stream));
+    }
+
+    /* The k-th best of those elements of each row that meet a predicate, and their counts. */
+    template <class T>
+    void kth_where(const rows<T> &from, const predicate &which, std::int64_t k, elements<T> values,
+                   counts better = nullptr, counts equal = nullptr, topk_stream stream = nullptr) {
+        const topk_problem problem = kth_problem(from.problem, k, values.room(), better, equal);
+        detail::require_bits(problem, which);
+        detail::check(topk_simple_run_kth_where(get(), &problem, &from.input, &which, values.data(),
+                                                better.data(), equal.data(), stream));
     }
 
     /* The elements that meet a predicate, in order. As many are written as the smaller output has room for,
@@ -456,6 +472,15 @@ class selector {
         problem.index_type = indices.type(problem);
         detail::require(name, room, problem.rows, k);
         detail::require("indices", indices.room(), problem.rows, k);
+        return problem;
+    }
+
+    static topk_problem kth_problem(topk_problem problem, std::int64_t k, std::uint64_t room,
+                                    const counts &better, const counts &equal) {
+        problem.k_max = k;
+        detail::require("values", room, problem.rows);
+        detail::require("better", better.room(), problem.rows);
+        detail::require("equal", equal.room(), problem.rows);
         return problem;
     }
 

@@ -77,6 +77,28 @@ TOPK_API topk_status topk_accumulator_peek(topk_context *context, const topk_pro
                                            size_t state_bytes, void *values, void *indices,
                                            topk_stream stream);
 
+/* Writes the bar of each row: an element, as its class (CONTRACT.md, 2.3), to `values`, and a position in the
+ * stream, without index_base, to `positions`. What ranks behind it can be no result any more, ties by
+ * position, so a caller need not compute it. A row that has not had enough elements yet has no bar: its
+ * position is -1, its value the padding value. A bar lags behind the k-th best element: it is what that was
+ * when the row last had 2 x k_max candidates. It takes constant time for each row, and changes nothing;
+ * either array may be NULL. On the CPU alone.
+ *
+ * Statuses as topk_accumulator_init(), and: MISALIGNED, OVERLAP, BAD_STATE; UNSUPPORTED on a GPU. */
+TOPK_API topk_status topk_accumulator_bar(topk_context *context, const topk_problem *problem, void *state,
+                                          size_t state_bytes, void *values, int64_t *positions,
+                                          topk_stream stream);
+
+/* Raises the bar of each row: of what is pushed or merged from now on nothing takes part that ranks behind
+ * values[r] at positions[r]. A negative position raises nothing, and so does a bar behind the row's own. What
+ * was pushed before stays. A bar that another state of the same streams has told loses no result of both,
+ * merged. Bytes (below) hold no bar that was raised: a state from them begins without it. On the CPU alone.
+ *
+ * Statuses as topk_accumulator_bar(), and NULL_POINTER. */
+TOPK_API topk_status topk_accumulator_raise(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t state_bytes, const void *values, const int64_t *positions,
+                                            topk_stream stream);
+
 /* As peek, and ends the state: only init may follow. */
 TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
                                              size_t state_bytes, void *values, void *indices,

@@ -59,6 +59,9 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
     topk_select_where(context, TOPK_DEBUG_PROBLEM(problem, values, indices), input, predicate, values,       \
                       indices, __VA_ARGS__)
 
+#define topk_kth_where(context, problem, input, predicate, kth, ...)                                         \
+    topk_kth_where(context, TOPK_DEBUG_PROBLEM(problem, kth, NULL), input, predicate, kth, __VA_ARGS__)
+
 #define topk_route(context, problem, routing, logits, indices, ...)                                          \
     topk_route(context, TOPK_DEBUG_PROBLEM(problem, NULL, indices), routing, logits, indices, __VA_ARGS__)
 
@@ -88,6 +91,10 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
 #define topk_simple_run_select_where(simple, problem, input, predicate, values, indices, stream)             \
     topk_simple_run_select_where(simple, TOPK_DEBUG_PROBLEM(problem, values, indices), input, predicate,     \
                                  values, indices, stream)
+
+#define topk_simple_run_kth_where(simple, problem, input, predicate, kth, ...)                               \
+    topk_simple_run_kth_where(simple, TOPK_DEBUG_PROBLEM(problem, kth, NULL), input, predicate, kth,         \
+                              __VA_ARGS__)
 
 #define topk_simple_run_route(simple, problem, routing, logits, indices, ...)                                \
     topk_simple_run_route(simple, TOPK_DEBUG_PROBLEM(problem, NULL, indices), routing, logits, indices,      \

@@ -103,6 +103,10 @@ TOPK_API topk_status topk_simple_run_where(topk_simple *simple, const topk_probl
 TOPK_API topk_status topk_simple_run_select_where(topk_simple *simple, const topk_problem *problem,
                                                   const topk_input *input, const topk_predicate *predicate,
                                                   void *values, void *indices, topk_stream stream);
+TOPK_API topk_status topk_simple_run_kth_where(topk_simple *simple, const topk_problem *problem,
+                                               const topk_input *input, const topk_predicate *predicate,
+                                               void *kth, int64_t *better, int64_t *equal,
+                                               topk_stream stream);
 TOPK_API topk_status topk_simple_run_count(topk_simple *simple, const topk_problem *problem,
                                            const topk_input *input, const topk_predicate *predicate,
                                            int64_t *counts, topk_stream stream);

@@ -60,7 +60,7 @@ typedef enum topk_status {
  *   - in an input: lengths, begins, ends or offsets that its shape has no use for; a predicate, a routing or
  *     lists where the operation takes none, or the function takes it otherwise
  *   - in an output: an array that the operation does not write
- *   - in a predicate: bounds with a mask, or a mask with a comparison
+ *   - in a predicate: bounds, a mask or a threshold with another kind than theirs
  *   - in a routing: groups_kept without groups
  *   - in lists: a payload, as input or output, with payload_bytes 0
  *   - for a plan: what topk_plan_what did not name
@@ -72,6 +72,8 @@ typedef enum topk_status {
  *   - routing of integers, by another direction or rank than the first, of a shape other than STRIDED, or
  * with lengths, indices or k in the input
  *   - merging of a shape other than STRIDED
+ *   - AT_LEAST in accumulators and shards; on a GPU also with a threshold for each row, or of floats by
+ *     magnitude, the largest first, with NaN last
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
  *   - an operation that no method of the backend does
@@ -167,7 +169,8 @@ typedef enum topk_operation {
     TOPK_OPERATION_COUNT = 5,
     TOPK_OPERATION_MASK = 6,
     TOPK_OPERATION_ROUTE = 7,
-    TOPK_OPERATION_MERGE = 8
+    TOPK_OPERATION_MERGE = 8,
+    TOPK_OPERATION_KTH_WHERE = 9
 } topk_operation;
 
 /* The outputs of operations, as bits of a set. */
@@ -195,7 +198,8 @@ typedef enum topk_predicate_kind {
     TOPK_NE = 6,        /* x != low, true for NaN */
     TOPK_BETWEEN = 7,   /* low <= x and x <= high */
     TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
-    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
+    TOPK_BIT_MASK = 9,  /* bit e % 8 (lowest first) of byte mask[e / 8] */
+    TOPK_AT_LEAST = 10  /* x ranks at or above an element: by the problem's direction, rank and nan */
 } topk_predicate_kind;
 
 /* How a bound is written. Whatever its type, it is compared as the real number it stands for, also
@@ -245,14 +249,19 @@ typedef struct topk_predicate {
     topk_bound high;          /* BETWEEN: the upper bound. Else unused */
     const topk_bound *bounds; /* comparisons: NULL, or {low, high}, to be read when the work runs; then both
                                  fields above are unused. Only BETWEEN reads bounds[1]. An unknown type in
-                                 it is read as F64. NULL with a mask */
-    const void *mask;         /* masks: laid out as values, element e for element e. Comparisons: NULL */
+                                 it is read as F64. Else NULL */
+    const void *mask;         /* masks: laid out as values, element e for element e. Else NULL */
+    const void *threshold; /* AT_LEAST: an element of the problem's type, or one for each row, to be read when
+                              the work runs. What kth writes is one: then all that tie with the k-th match,
+                              too. Else NULL */
+    int64_t threshold_stride; /* AT_LEAST: elements from one row's threshold to the next, >= 0; 0: all rows
+                                 have one. Else 0 */
 } topk_predicate;
 
 #define TOPK_PREDICATE_INIT                                                                                  \
     {                                                                                                        \
         sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_UNSET, {0.0}},                         \
-            {TOPK_BOUND_UNSET, {0.0}}, NULL, NULL                                                            \
+            {TOPK_BOUND_UNSET, {0.0}}, NULL, NULL, NULL, 0                                                   \
     }
 
 #ifdef __cplusplus

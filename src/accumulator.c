@@ -228,7 +228,8 @@ topk_status topk_accumulator_push_where(topk_context *context, const topk_proble
                                         topk_stream stream) {
     KEEP_ERRNO;
     topk_predicate copy;
-    const topk_status status = topk_check_predicate(predicate, &copy);
+    topk_status status = topk_check_predicate(predicate, &copy);
+    status = status != TOPK_OK ? status : topk_refuse_at_least(&copy, "accumulators");
     struct chunk matches = {.predicate = &copy, .length = length, .base = base};
     return status != TOPK_OK ? status : push(context, problem, state, state_bytes, chunk, &matches, stream);
 }
@@ -293,6 +294,54 @@ topk_status topk_accumulator_finish(topk_context *context, const topk_problem *p
                                     size_t state_bytes, void *values, void *indices, topk_stream stream) {
     KEEP_ERRNO;
     return write_results(context, problem, state, state_bytes, values, indices, true, stream);
+}
+
+/* ---- Bars ---- */
+
+static topk_status open_bars(topk_context *context, const topk_problem *problem, void *state,
+                             size_t state_bytes, const void *values, const int64_t *positions, bool reads,
+                             topk_stream stream, struct accumulator *a) {
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, a);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (backend_of(a)->bar == NULL) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "bars of accumulators are told and raised on the CPU alone");
+    }
+    const size_t rows = (size_t)a->plan.problem.rows, bytes = a->plan.element_bytes;
+    struct buffer_list buffers;
+    buffers.count = 0;
+    buffer_list_add(&buffers, (struct buffer){"values", values, rows * bytes, bytes, reads, !reads});
+    buffer_list_add(&buffers, (struct buffer){"positions", positions, rows * sizeof *positions,
+                                              sizeof *positions, reads, !reads});
+    buffer_list_add(&buffers, (struct buffer){"state", state, a->bytes, 1, true, true});
+    return topk_check_memory(context, &buffers);
+}
+
+topk_status topk_accumulator_bar(topk_context *context, const topk_problem *problem, void *state,
+                                 size_t state_bytes, void *values, int64_t *positions, topk_stream stream) {
+    KEEP_ERRNO;
+    struct accumulator a;
+    topk_status status =
+        open_bars(context, problem, state, state_bytes, values, positions, false, stream, &a);
+    if (status == TOPK_OK) {
+        status = backend_of(&a)->bar(&a, values, positions);
+        topk_gaps_release(state, a.bytes);
+    }
+    return status;
+}
+
+topk_status topk_accumulator_raise(topk_context *context, const topk_problem *problem, void *state,
+                                   size_t state_bytes, const void *values, const int64_t *positions,
+                                   topk_stream stream) {
+    KEEP_ERRNO;
+    struct accumulator a;
+    topk_status status = open_bars(context, problem, state, state_bytes, values, positions, true, stream, &a);
+    if (status == TOPK_OK) {
+        status = backend_of(&a)->raise(&a, values, positions);
+        topk_gaps_release(state, a.bytes);
+    }
+    return status;
 }
 
 /* ---- Bytes ---- */

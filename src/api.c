@@ -69,6 +69,14 @@ topk_status topk_select_where(topk_context *context, const topk_problem *problem
     return run(context, TOPK_OPERATION_SELECT_WHERE, problem, &given, workspace, workspace_bytes, stream);
 }
 
+topk_status topk_kth_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                           const topk_predicate *predicate, void *kth, int64_t *better, int64_t *equal,
+                           void *workspace, size_t workspace_bytes, topk_stream stream) {
+    const struct given given = {
+        .input = input, .predicate = predicate, .output = {.values = kth, .better = better, .equal = equal}};
+    return run(context, TOPK_OPERATION_KTH_WHERE, problem, &given, workspace, workspace_bytes, stream);
+}
+
 topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
                        const topk_predicate *predicate, int64_t *counts, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {

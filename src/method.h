@@ -50,10 +50,10 @@ struct call {
     const struct decision *decision;
     topk_input input;
     void *workspace;
-    void *values;                           /* select, select_where, where, merge: results; kth: the k-th
-                                               elements */
+    void *values;                           /* select, select_where, where, merge: results; kth, kth_where:
+                                               the k-th elements */
     void *indices;                          /* select, select_where, where, route, merge */
-    int64_t *better, *equal;                /* kth */
+    int64_t *better, *equal;                /* kth, kth_where */
     const struct topk_predicate *predicate; /* all but select, kth, route and merge; else NULL */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
@@ -106,6 +106,7 @@ struct method {
 enum {
     SELECTS = OPERATION_BIT(TOPK_OPERATION_SELECT) | OPERATION_BIT(TOPK_OPERATION_KTH),
     SELECTS_WHERE = SELECTS | OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE),
+    SELECTS_KTH_WHERE = SELECTS_WHERE | OPERATION_BIT(TOPK_OPERATION_KTH_WHERE),
     COMPACTS = OPERATION_BIT(TOPK_OPERATION_WHERE) | OPERATION_BIT(TOPK_OPERATION_COUNT) |
                OPERATION_BIT(TOPK_OPERATION_MASK),
 };
@@ -137,6 +138,8 @@ struct backend {
      * belong to the backend. If it fails it leaves nothing behind. */
     topk_status (*open)(const topk_context_options *options, topk_context *context);
     void (*close)(topk_context *context);
+    /* TOPK_OK if methods can evaluate a valid predicate. NULL: they can each. */
+    topk_status (*check_predicate)(const struct plan *plan, const topk_predicate *predicate);
     /* Runs the call, as its method has decided, on the context's device. */
     topk_status (*run)(const struct call *call);
     /* Of contexts with a driver: CONTRADICTION for memory that it knows as another device's. NULL: no context

@@ -13,6 +13,7 @@ struct operation {
     unsigned required;  /* outputs that may not be NULL unless they are empty */
     bool ranks;         /* elements rank in it */
     bool has_slots;     /* its outputs have k_max slots for each row */
+    bool is_kth;        /* it finds the k-th element */
     bool has_predicate; /* it takes one, and needs it */
     bool has_routing;   /* likewise */
     bool has_lists;     /* likewise */
@@ -20,7 +21,7 @@ struct operation {
     topk_status (*check)(const topk_problem *problem);
 };
 
-enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_MERGE };
+enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_KTH_WHERE };
 
 /* By topk_operation. */
 extern const struct operation topk_operations[OPERATION_LAST + 1];
@@ -33,6 +34,16 @@ static inline bool operation_ranks(topk_operation operation) {
 static inline bool operation_selects(topk_operation operation) {
     return topk_operations[operation].has_slots && !topk_operations[operation].has_routing &&
            !topk_operations[operation].has_lists;
+}
+
+/* Operations that find the k-th element: of all, or of those that meet a predicate. */
+static inline bool operation_is_kth(topk_operation operation) {
+    return topk_operations[operation].is_kth;
+}
+
+/* Operations in which elements rank that meet a predicate. */
+static inline bool operation_filters(topk_operation operation) {
+    return topk_operations[operation].ranks && topk_operations[operation].has_predicate;
 }
 
 /* Operations whose results have one of the orders of topk_order. */

@@ -37,9 +37,9 @@ topk_plan_method topk_plan_row(const struct plan *plan, const struct candidate *
 static topk_status check_what(topk_operation operation, const topk_plan_what *what) {
     const struct operation *row = &topk_operations[operation];
     const uint32_t all = 2 * TOPK_OUTPUT_PAYLOAD - 1;
-    if ((unsigned)what->predicate > TOPK_BIT_MASK) {
+    if ((unsigned)what->predicate > TOPK_AT_LEAST) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "what->predicate is %d, must be %d to %d",
-                         (int)what->predicate, TOPK_PREDICATE_UNDEFINED, TOPK_BIT_MASK);
+                         (int)what->predicate, TOPK_PREDICATE_UNDEFINED, TOPK_AT_LEAST);
     }
     if (what->outputs & ~all) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "what->outputs is %#x, it has bits of %#x alone",

@@ -13,6 +13,16 @@ struct match topk_predicate_match(const topk_predicate *predicate, topk_type typ
                            bounds != NULL ? &bounds[1] : &predicate->high, &traits);
 }
 
+struct match topk_at_least_match(const struct order *order, uint64_t element) {
+    const unsigned bits = topk_type_traits(order->type).bits;
+    const struct key_map map = topk_key_map(order);
+    const struct threshold_arcs arcs = topk_threshold_arcs(order, topk_key_encode(element, bits, &map));
+    const bool largest = order->direction == TOPK_LARGEST;
+    const uint64_t begin = largest ? arcs.equal.begin : arcs.not_above.begin + arcs.not_above.span + 1;
+    const uint64_t end = largest ? arcs.not_above.begin - 1 : arcs.equal.begin + arcs.equal.span;
+    return (struct match){{begin & topk_ones(bits), (end - begin) & topk_ones(bits)}, false};
+}
+
 /* Whether a bound whose type nobody set can be the f64 that it is taken for, and not an integer that was
  * written to it: small ones are the bits of denormals and of NaN with a payload. Large ones are those of
  * numbers that no comparison of integers needs. */
@@ -54,18 +64,48 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
     if (status != TOPK_OK) {
         return status;
     }
-    if ((unsigned)predicate->kind < TOPK_GT || (unsigned)predicate->kind > TOPK_BIT_MASK) {
-        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "predicate->kind is %d, must be %d to %d",
-                         (int)predicate->kind, TOPK_GT, TOPK_BIT_MASK);
+    const topk_predicate_kind kind = predicate->kind;
+    if ((unsigned)kind < TOPK_GT || (unsigned)kind > TOPK_AT_LEAST) {
+        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "predicate->kind is %d, must be %d to %d", (int)kind,
+                         TOPK_GT, TOPK_AT_LEAST);
     }
-    if (!predicate_compares(predicate->kind)) {
-        return predicate->bounds == NULL
-                   ? TOPK_OK
-                   : topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->bounds does not go with a mask");
+    if (predicate->bounds != NULL && !predicate_compares(kind)) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->bounds goes with comparisons alone");
     }
-    if (predicate->mask != NULL) {
-        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->mask does not go with a comparison");
+    if (predicate->mask != NULL && !predicate_masks(kind)) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->mask goes with masks alone");
     }
+    if ((predicate->threshold != NULL || predicate->threshold_stride != 0) && kind != TOPK_AT_LEAST) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->%s goes with AT_LEAST alone",
+                         predicate->threshold != NULL ? "threshold" : "threshold_stride");
+    }
+    return predicate->threshold_stride >= 0
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_OUT_OF_RANGE,
+                           "predicate->threshold_stride is %lld, must not be negative",
+                           (long long)predicate->threshold_stride);
+}
+
+topk_status topk_refuse_at_least(const topk_predicate *predicate, const char *who) {
+    return predicate->kind != TOPK_AT_LEAST
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->kind is AT_LEAST, which %s do not take", who);
+}
+
+/* Adds the elements that AT_LEAST reads. */
+static topk_status list_threshold(const struct plan *plan, const topk_predicate *predicate,
+                                  struct buffer_list *buffers) {
+    const int64_t rows = plan->problem.rows;
+    int64_t elements = 0;
+    bool overflow = rows > 0 && (__builtin_mul_overflow(rows - 1, predicate->threshold_stride, &elements) ||
+                                 __builtin_add_overflow(elements, 1, &elements));
+    const size_t bytes = topk_checked_bytes(rows > 0 ? elements : 0, plan->element_bytes, &overflow);
+    if (overflow) {
+        return topk_fail(TOPK_ERROR_OVERFLOW, "%lld thresholds, %lld elements apart, exceed 2^63 bytes",
+                         (long long)rows, (long long)predicate->threshold_stride);
+    }
+    buffer_list_add(buffers, (struct buffer){"predicate->threshold", predicate->threshold, bytes,
+                                             plan->element_bytes, true, false});
     return TOPK_OK;
 }
 
@@ -80,5 +120,6 @@ topk_status topk_list_predicate(const struct plan *plan, const topk_predicate *p
     buffer_list_add(buffers,
                     (struct buffer){"predicate->bounds", predicate->bounds, bounds * sizeof(topk_bound),
                                     _Alignof(topk_bound), false, false});
-    return check_bounds(predicate, plan->problem.type);
+    return predicate->kind == TOPK_AT_LEAST ? list_threshold(plan, predicate, buffers)
+                                            : check_bounds(predicate, plan->problem.type);
 }

@@ -21,13 +21,21 @@ static inline bool predicate_compares(topk_predicate_kind kind) {
     return kind >= TOPK_GT && kind <= TOPK_BETWEEN;
 }
 
+/* True for the kinds that take a mask. */
+static inline bool predicate_masks(topk_predicate_kind kind) {
+    return kind == TOPK_BYTE_MASK || kind == TOPK_BIT_MASK;
+}
+
 /* Bytes of a mask with a bit for each element. */
 static inline size_t bit_mask_bytes(size_t elements) {
     return elements / 8 + (elements % 8 != 0);
 }
 
-/* What meets a comparison: reads predicate->bounds if it is given. */
+/* What meets a comparison with bounds: reads predicate->bounds if it is given. */
 struct match topk_predicate_match(const topk_predicate *predicate, topk_type type);
+
+/* What ranks at or above an element, given by its bits: an arc of the order's points. */
+struct match topk_at_least_match(const struct order *order, uint64_t element);
 
 /* Whether one element, given by its bits, matches. */
 static inline bool topk_point_matches(uint64_t element, unsigned bits, const struct point_map *point_map,
@@ -39,6 +47,9 @@ static inline bool topk_point_matches(uint64_t element, unsigned bits, const str
 
 /* Validates the caller's predicate, but for its bounds, and copies it. */
 topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *predicate);
+
+/* UNSUPPORTED for AT_LEAST, which `who` does not take. */
+topk_status topk_refuse_at_least(const topk_predicate *predicate, const char *who);
 
 /* Adds the buffers that such a predicate reads, and checks its bounds for elements of the plan's type. */
 topk_status topk_list_predicate(const struct plan *plan, const topk_predicate *predicate,

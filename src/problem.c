@@ -191,10 +191,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     }
     plan->operation = operation;
     if (!operation_ranks(operation)) {
-        p->k_max = 0; /* the ranking has no meaning here, and must not enter sizes or choices */
-        p->direction = TOPK_LARGEST;
-        p->rank = TOPK_BY_VALUE;
-        p->nan = TOPK_NAN_LAST;
+        p->k_max = 0; /* it has no meaning here, and must not enter sizes or choices */
     }
     if (p->order == TOPK_ORDER_BY_POSITION && !operation_orders(operation)) {
         p->order = TOPK_ORDER_ANY; /* other operations ignore it */

@@ -109,7 +109,7 @@ static topk_status list_input(const struct decided *decided, const topk_input *i
                               const topk_output *output, struct entry *entry) {
     const struct operation *operation = &topk_operations[decided->plan.operation];
     const bool reads_values = !operation->has_predicate || operation->ranks || output->values != NULL ||
-                              predicate_compares(entry->predicate.kind);
+                              !predicate_masks(entry->predicate.kind);
     return operation->has_lists
                ? topk_list_lists(&decided->plan, input, output, &entry->lists, &entry->buffers)
                : topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
@@ -135,9 +135,14 @@ static topk_status check_predicate(const struct decided *decided, const topk_pre
 }
 
 static topk_status list_predicate(const struct decided *decided, struct entry *entry) {
-    return topk_operations[decided->plan.operation].has_predicate
-               ? topk_list_predicate(&decided->plan, &entry->predicate, &entry->buffers)
-               : TOPK_OK;
+    const struct backend *backend = decided->context->backend;
+    if (!topk_operations[decided->plan.operation].has_predicate) {
+        return TOPK_OK;
+    }
+    const topk_status status = topk_list_predicate(&decided->plan, &entry->predicate, &entry->buffers);
+    return status != TOPK_OK || backend->check_predicate == NULL
+               ? status
+               : backend->check_predicate(&decided->plan, &entry->predicate);
 }
 
 /* Lists say where everything else of the input lies. */

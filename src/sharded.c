@@ -180,6 +180,7 @@ static topk_status read_input(const topk_input *caller, topk_input *input, topk_
     }
     if (input->predicate != NULL) {
         status = topk_check_predicate(input->predicate, predicate);
+        status = status != TOPK_OK ? status : topk_refuse_at_least(predicate, "shards");
         input->predicate = predicate;
     }
     return status;

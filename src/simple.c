@@ -132,6 +132,14 @@ topk_status topk_simple_run_select_where(topk_simple *simple, const topk_problem
     return run(simple, TOPK_OPERATION_SELECT_WHERE, problem, &given, stream);
 }
 
+topk_status topk_simple_run_kth_where(topk_simple *simple, const topk_problem *problem,
+                                      const topk_input *input, const topk_predicate *predicate, void *kth,
+                                      int64_t *better, int64_t *equal, topk_stream stream) {
+    const struct given given = {
+        .input = input, .predicate = predicate, .output = {.values = kth, .better = better, .equal = equal}};
+    return run(simple, TOPK_OPERATION_KTH_WHERE, problem, &given, stream);
+}
+
 topk_status topk_simple_run_count(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                   const topk_predicate *predicate, int64_t *counts, topk_stream stream) {
     const struct given given = {.input = input, .predicate = predicate, .output = {.counts = counts}};

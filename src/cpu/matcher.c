@@ -8,6 +8,7 @@ struct matcher topk_cpu_matcher_of(const struct call *call) {
     const topk_predicate *predicate = call->predicate;
     const struct plan *plan = call->plan;
     const struct order order = predicate_order(plan->problem.type);
+    const bool at_least = predicate->kind == TOPK_AT_LEAST;
     if (predicate->kind == TOPK_BIT_MASK) {
         return (struct matcher){
             .masked = true, .bits = predicate->mask, .kernels = topk_cpu_kernels_for(call->context, 8)};
@@ -23,8 +24,18 @@ struct matcher topk_cpu_matcher_of(const struct call *call) {
     return (struct matcher){.compared = call->input.values,
                             .compared_bytes = plan->element_bytes,
                             .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
-                            .point_map = topk_point_map(&order),
-                            .match = topk_predicate_match(predicate, plan->problem.type)};
+                            .point_map = at_least ? plan->point_map : topk_point_map(&order),
+                            .match = !at_least ? topk_predicate_match(predicate, plan->problem.type)
+                                     : plan->problem.rows > 0 ? topk_cpu_row_match(call, 0)
+                                                              : (struct match){.none = true},
+                            .by_row = predicate->threshold_stride > 0};
+}
+
+struct match topk_cpu_row_match(const struct call *call, int64_t row) {
+    const topk_predicate *predicate = call->predicate;
+    const uint64_t element =
+        read_element(predicate->threshold, row * predicate->threshold_stride, call->plan->element_bytes);
+    return topk_at_least_match(&call->plan->order, element);
 }
 
 /* Bits [first, first + n) of a bit mask, as a mask of words. Reads no byte without one of them. */

@@ -15,10 +15,26 @@ struct matcher {
     const struct kernels *kernels;
     struct point_map point_map;
     struct match match;
+    bool by_row; /* `match` is another one in each row */
 };
 
 /* Reads the bounds that the predicate points to. */
 struct matcher topk_cpu_matcher_of(const struct call *call);
+
+/* What matches in a row, of a matcher by row. */
+struct match topk_cpu_row_match(const struct call *call, int64_t row);
+
+/* The matcher of a row: `matcher`, or *own where it goes by row. */
+static inline const struct matcher *topk_cpu_matcher_at(const struct call *call,
+                                                        const struct matcher *matcher, int64_t row,
+                                                        struct matcher *own) {
+    if (matcher == NULL || !matcher->by_row) {
+        return matcher;
+    }
+    *own = *matcher;
+    own->match = topk_cpu_row_match(call, row);
+    return own;
+}
 
 /* The same, in *matcher, for an operation that takes a predicate; else NULL. */
 static inline const struct matcher *topk_cpu_matcher_if_any(const struct call *call,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reference method: serves every problem of select, kth and select_where with little memory and
- * no tricks.
+ * The reference method: serves every problem of select and kth, with a predicate or without, with little
+ * memory and no tricks.
  *
  * A heap of the k best, worst on top, over (key, position); the elements of a row pass by in
  * position order, so that an element which only ties with the worst never enters. The heap is then
@@ -106,18 +106,22 @@ static void select_row(const struct call *call, int64_t row, const struct matche
     topk_cpu_write_padding(call, row, k);
 }
 
-/* Two passes: the k-th key from a heap, then the counts above it and in its class. */
-static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
+/* Two passes: the k-th key from a heap, then the counts above it and in its class. Where there is no k-th,
+ * the heap holds all that could be it. */
+static void kth_row(const struct call *call, int64_t row, const struct matcher *matcher, struct entry *heap) {
     const struct plan *plan = call->plan;
     const struct row_extent extent = plan_row(plan, &call->input, row);
     const int64_t k = plan_row_k(plan, &call->input, row);
+    const size_t found = gather(call, extent, (size_t)(k < extent.length ? k : extent.length), matcher, heap);
     struct kth kth = {0, 0, 0};
-    if (k == 0 || k > extent.length) {
-        topk_cpu_write_kth_padding(call, row, k, extent.length);
+    if (k == 0 || found < (size_t)k) {
+        topk_cpu_write_kth_padding(call, row, k, (int64_t)found);
         return;
     }
-    (void)gather(call, extent, (size_t)k, NULL, heap);
     for (int64_t i = 0; i < extent.length; i++) {
+        if (matcher != NULL && !topk_cpu_matcher_matches(matcher, (size_t)(extent.begin + i))) {
+            continue;
+        }
         const uint64_t bits = read_element(call->input.values, extent.begin + i, plan->element_bytes);
         const uint64_t key = topk_key_encode(bits, plan->element_bits, &plan->map);
         kth.above += key > heap[0].key;
@@ -136,7 +140,7 @@ struct own {
 struct job {
     const struct call *call;
     const struct own *own;
-    const struct matcher *matcher; /* NULL: of select and kth */
+    const struct matcher *matcher; /* NULL: without a predicate */
     struct entry *heaps;           /* one after the other */
 };
 
@@ -147,10 +151,12 @@ static void run_share(void *argument, int part, int parts) {
     struct entry *heap = entries == 0 ? NULL : job->heaps + (size_t)part * entries;
     const size_t rows = (size_t)call->plan->problem.rows;
     for (size_t row = share(rows, part, parts); row < share(rows, part + 1, parts); row++) {
-        if (call->plan->operation == TOPK_OPERATION_KTH) {
-            kth_row(call, (int64_t)row, heap);
+        struct matcher own;
+        const struct matcher *matcher = topk_cpu_matcher_at(call, job->matcher, (int64_t)row, &own);
+        if (operation_is_kth(call->plan->operation)) {
+            kth_row(call, (int64_t)row, matcher, heap);
         } else {
-            select_row(call, (int64_t)row, job->matcher, heap);
+            select_row(call, (int64_t)row, matcher, heap);
         }
     }
 }
@@ -194,7 +200,7 @@ static int run(const struct call *call) {
 }
 
 const struct method topk_cpu_reference = {.name = "reference",
-                                          .operations = SELECTS_WHERE,
+                                          .operations = SELECTS_KTH_WHERE,
                                           .least_us = least_us,
                                           .plan = plan_reference,
                                           .run = run};

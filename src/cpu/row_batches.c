@@ -11,7 +11,7 @@ struct job {
     const struct call *call;
     const struct row_batches *batches;
     const struct kernels *kernels;
-    const struct matcher *matcher; /* of select_where, or NULL */
+    const struct matcher *matcher; /* or NULL */
     const struct approximation *approximation;
     void *workspace;
     _Atomic int64_t next_row;
@@ -30,7 +30,9 @@ static void run_rows(struct job *job, int part) {
         }
         const int64_t end = rows - first < batch ? rows : first + batch;
         for (int64_t row = first; row < end; row++) {
-            topk_cpu_short_row_run(job->call, job->kernels, job->matcher, job->approximation, row,
+            struct matcher own;
+            const struct matcher *matcher = topk_cpu_matcher_at(job->call, job->matcher, row, &own);
+            topk_cpu_short_row_run(job->call, job->kernels, matcher, job->approximation, row,
                                    plan_row(plan, &job->call->input, row), &buffers);
         }
     }

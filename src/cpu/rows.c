@@ -29,4 +29,4 @@ static int run(const struct call *call) {
 }
 
 const struct method topk_cpu_rows = {
-    .name = "rows", .operations = SELECTS_WHERE, .least_us = least_us, .plan = plan_rows, .run = run};
+    .name = "rows", .operations = SELECTS_KTH_WHERE, .least_us = least_us, .plan = plan_rows, .run = run};

@@ -75,7 +75,7 @@ static int run(const struct call *call) {
 }
 
 const struct method topk_cpu_rtopk = {.name = "rtopk",
-                                      .operations = SELECTS_WHERE,
+                                      .operations = SELECTS_KTH_WHERE,
                                       .approximates = true,
                                       .least_us = least_us,
                                       .plan = plan_rtopk,

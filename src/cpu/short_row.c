@@ -10,7 +10,7 @@ struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t
     const size_t hits = (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD;
     const bool sorts = operation_selects(plan->operation) && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     return (struct short_row_sizes){.element_bytes = plan->element_bytes,
-                                    .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? keys : 0,
+                                    .matches = operation_filters(plan->operation) ? keys : 0,
                                     .keys = keys,
                                     .hits = hits,
                                     .entries = sorts ? hits : 0};
@@ -38,11 +38,10 @@ static void guess_anew(const struct order *order, struct short_row *buffers) {
     }
 }
 
+/* The k-th of n elements. */
 static void kth_short(const struct call *call, const struct kernels *kernels, int64_t row,
-                      struct row_extent extent, int64_t k, struct short_row *buffers) {
+                      const void *elements, size_t n, int64_t k, struct short_row *buffers) {
     const struct plan *plan = call->plan;
-    const size_t n = (size_t)extent.length;
-    const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
     struct kth_search search;
     topk_cpu_kth_search(plan, n, (size_t)k, &search);
     const struct maps maps = {search.map, &plan->point_map};
@@ -54,16 +53,18 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
     topk_cpu_write_kth(call, row, &kth);
 }
 
-/* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
- * number. */
+/* Moves the matches of a row together, `with_positions` or without, unless they are the whole row; returns
+ * their number. */
 static size_t gather_matches(const struct kernels *kernels, const struct matcher *matcher,
-                             const char *elements, struct row_extent extent,
+                             const char *elements, struct row_extent extent, bool with_positions,
                              const struct short_row *buffers) {
     const size_t n = (size_t)extent.length, words = words_of(n);
     uint64_t *mask = buffers->hits; /* which is not in use yet */
     const size_t count = topk_cpu_matcher_mask(matcher, (size_t)extent.begin, n, mask);
     if (count < n) {
         (void)kernels->take(elements, mask, words, buffers->matches, count);
+    }
+    if (count < n && with_positions) {
         (void)kernels->positions32(mask, words, 0, buffers->positions, count);
     }
     return count;
@@ -73,7 +74,7 @@ static uint64_t key_at(const struct plan *plan, const void *elements, uint32_t s
     return topk_key_encode(read_element(elements, slot, plan->element_bytes), plan->element_bits, &plan->map);
 }
 
-/* The k-th of a row that is sorted whole: its equals are its neighbours. */
+/* The k-th of n elements that are sorted: its equals are its neighbours. */
 static void kth_few(const struct call *call, int64_t row, const void *elements, size_t n, size_t k,
                     const uint32_t *slots) {
     const struct plan *plan = call->plan;
@@ -111,8 +112,12 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     const size_t count = matcher == NULL ? n : topk_cpu_matcher_mask(matcher, (size_t)extent.begin, n, &only);
     const size_t k = (size_t)wanted < count ? (size_t)wanted : count;
     kernels->sort_few(source.values, n, only, &plan->map, slots);
-    if (plan->operation == TOPK_OPERATION_KTH) {
-        kth_few(call, row, source.values, n, k, slots);
+    if (operation_is_kth(plan->operation)) {
+        if (k < (size_t)wanted) {
+            topk_cpu_write_kth_padding(call, row, wanted, (int64_t)count);
+        } else {
+            kth_few(call, row, source.values, count, k, slots);
+        }
     } else {
         if (plan->problem.order == TOPK_ORDER_BY_POSITION) {
             sort_slots(slots, k);
@@ -122,19 +127,33 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     return k;
 }
 
+static void kth_row(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
+                    int64_t row, struct row_extent extent, int64_t wanted, struct short_row *buffers) {
+    const void *elements =
+        (const char *)call->input.values + (size_t)extent.begin * call->plan->element_bytes;
+    int64_t n = extent.length;
+    if (wanted > 0 && n > 0 && n <= FEW_KEYS) {
+        (void)run_few(call, kernels, matcher, row, extent, wanted);
+        return;
+    }
+    if (matcher != NULL && wanted > 0 && n > 0) {
+        n = (int64_t)gather_matches(kernels, matcher, elements, extent, false, buffers);
+        elements = n < extent.length ? buffers->matches : elements;
+    }
+    if (wanted == 0 || wanted > n) {
+        topk_cpu_write_kth_padding(call, row, wanted, n);
+    } else {
+        kth_short(call, kernels, row, elements, (size_t)n, wanted, buffers);
+    }
+}
+
 void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
                             const struct matcher *matcher, const struct approximation *approximation,
                             int64_t row, struct row_extent extent, struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
-    if (plan->operation == TOPK_OPERATION_KTH) {
-        if (wanted == 0 || wanted > extent.length) {
-            topk_cpu_write_kth_padding(call, row, wanted, extent.length);
-        } else if (extent.length <= FEW_KEYS) {
-            (void)run_few(call, kernels, matcher, row, extent, wanted);
-        } else {
-            kth_short(call, kernels, row, extent, wanted, buffers);
-        }
+    if (operation_is_kth(plan->operation)) {
+        kth_row(call, kernels, matcher, row, extent, wanted, buffers);
         return;
     }
     size_t n = (size_t)extent.length, k = 0;
@@ -145,7 +164,7 @@ void topk_cpu_short_row_run(const struct call *call, const struct kernels *kerne
         struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
         if (matcher != NULL) {
-            n = gather_matches(kernels, matcher, elements, extent, buffers);
+            n = gather_matches(kernels, matcher, elements, extent, true, buffers);
         }
         if (n < (size_t)extent.length) {
             source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions};

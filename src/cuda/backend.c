@@ -9,6 +9,7 @@
 #include "leaf.h"
 #include "methods.h"
 #include "ordering/ordering.h"
+#include "predicate/args.h"
 
 static const struct method *const methods[] = {TOPK_CUDA_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
@@ -151,6 +152,7 @@ const struct backend topk_cuda_backend = {
     .status = cuda_status,
     .open = open_context,
     .close = close_context,
+    .check_predicate = topk_cuda_check_predicate,
     .run = topk_cuda_run,
     .allocate = topk_cuda_allocate,
     .release = topk_cuda_release,

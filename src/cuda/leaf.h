@@ -53,7 +53,7 @@ static inline int width_of(const struct plan *plan) {
 
 /* Whether elements have to match a predicate, and rank. */
 static inline bool has_predicate(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_SELECT_WHERE;
+    return operation_filters(plan->operation);
 }
 
 static inline int64_t least(int64_t a, int64_t b) {

@@ -72,6 +72,10 @@ static topk_status check_input(const struct run *r) {
         return takes ? topk_dist_fail(TOPK_ERROR_NULL_POINTER, "input->predicate is NULL")
                      : topk_dist_fail(TOPK_ERROR_CONTRADICTION, "input->predicate: the operation takes none");
     }
+    if (takes && r->input.predicate->kind == TOPK_AT_LEAST) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "input->predicate is AT_LEAST, which ranks do not take");
+    }
     if (topk_dist_is_streamed(p)) {
         return check_streamed(&r->input, topk_dist_integer_bytes(p->problem.extent_type));
     }

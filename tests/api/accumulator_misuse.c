@@ -57,6 +57,17 @@ static topk_status call_finish(fixture *x) {
                                    x->out_indices, x->stream);
 }
 
+static topk_status call_bar(fixture *x) {
+    return topk_accumulator_bar(x->context, &x->problem, x->workspace, x->workspace_bytes, x->out_values,
+                                x->out_counts, x->stream);
+}
+
+/* Of rows that have none. */
+static topk_status call_raise(fixture *x) {
+    return topk_accumulator_raise(x->context, &x->problem, x->workspace, x->workspace_bytes, x->input.values,
+                                  (const int64_t *)x->input.k, x->stream);
+}
+
 static unsigned char *bytes; /* a state as bytes, at an odd address */
 static size_t capacity, bytes_size;
 
@@ -356,7 +367,7 @@ static void check_moved_state(void) {
 /* A predicate is looked at as in topk_select_where(). */
 static void check_predicates(void) {
     begin();
-    f.predicate.kind = (topk_predicate_kind)(TOPK_BIT_MASK + 1);
+    f.predicate.kind = (topk_predicate_kind)(TOPK_AT_LEAST + 1);
     EXPECT(&f, call_push_where, TOPK_ERROR_UNKNOWN_ENUM);
     f.predicate.kind = TOPK_BYTE_MASK;
     EXPECT(&f, call_push_where, TOPK_ERROR_NULL_POINTER);
@@ -367,11 +378,48 @@ static void check_predicates(void) {
     f.predicate.kind = TOPK_GT;
     EXPECT(&f, call_push_where, TOPK_ERROR_CONTRADICTION);
     f.predicate.mask = NULL;
+    f.predicate.kind = TOPK_AT_LEAST;
+    f.predicate.threshold = f.values;
+    EXPECT(&f, call_push_where, TOPK_ERROR_UNSUPPORTED);
+    f.predicate.threshold = NULL;
+    f.predicate.kind = TOPK_GT;
     CHECK_STATUS(
         TOPK_ERROR_NULL_POINTER,
         topk_accumulator_push_where(context, &f.problem, f.memory, state_bytes, &f.input, NULL, 1, 0, NULL));
     push.length = 0;
     EXPECT(&f, call_push_where, TOPK_OK);
+}
+
+/* What a bar is read to or raised from is looked at as results and inputs are. */
+static void check_all_of_bars(void) {
+    begin();
+    f.input.k = f.k;
+    if (on_gpu) {
+        EXPECT(&f, call_bar, TOPK_ERROR_UNSUPPORTED);
+        EXPECT(&f, call_raise, TOPK_ERROR_UNSUPPORTED);
+        return;
+    }
+    EXPECT(&f, call_raise, TOPK_OK);
+    EXPECT(&f, call_bar, TOPK_OK);
+    CHECK(f.counts[0] == K && f.results[0] == f.values[0]);
+    f.out_values = (char *)f.results + 2;
+    EXPECT(&f, call_bar, TOPK_ERROR_MISALIGNED);
+    f.out_values = f.memory;
+    EXPECT(&f, call_bar, TOPK_ERROR_OVERLAP);
+    f.out_values = NULL;
+    EXPECT(&f, call_bar, TOPK_OK);
+    f.input.values = NULL;
+    EXPECT(&f, call_raise, TOPK_ERROR_NULL_POINTER);
+    f.input.values = f.memory;
+    EXPECT(&f, call_raise, TOPK_ERROR_OVERLAP);
+    f.workspace_bytes--;
+    EXPECT(&f, call_bar, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    EXPECT(&f, call_raise, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    begin();
+    f.input.k = f.k;
+    EXPECT(&f, call_finish, TOPK_OK);
+    EXPECT(&f, call_bar, TOPK_ERROR_BAD_STATE);
+    EXPECT(&f, call_raise, TOPK_ERROR_BAD_STATE);
 }
 
 static void check_merges(void) {
@@ -637,6 +685,7 @@ int main(int argc, char **argv) {
     check_payload_mix();
     check_payload_of_empty_chunks();
     check_predicates();
+    check_all_of_bars();
     check_merges();
     check_buffers();
     check_moved_state();

@@ -198,7 +198,7 @@ static void check_unused_bounds(void) {
 
 static void check_predicates(void) {
     const topk_bound bounds[2] = {{TOPK_BOUND_F64, {1.0}}, {TOPK_BOUND_F64, {2.0}}};
-    const int unknown[] = {-1, 0, 10};
+    const int unknown[] = {-1, 0, 11};
     for (int i = 0; i < 3; i++) {
         reset();
         f.predicate.kind = (topk_predicate_kind)unknown[i];
@@ -232,6 +232,42 @@ static void check_predicates(void) {
     EXPECT(&f, call_where, TOPK_ERROR_OUT_OF_RANGE);
     f.capacity = INT64_MAX;
     EXPECT(&f, call_where, TOPK_ERROR_OVERFLOW);
+}
+
+/* A threshold is an element, or one for each row, and goes with AT_LEAST alone. */
+static void check_thresholds(void) {
+    reset();
+    f.predicate.threshold = f.values;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_CONTRADICTION);
+    CHECK(strstr(topk_last_error(), "threshold goes") != NULL);
+    reset();
+    f.predicate.threshold_stride = 1;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_CONTRADICTION);
+    CHECK(strstr(topk_last_error(), "threshold_stride") != NULL);
+    reset();
+    f.predicate.kind = TOPK_AT_LEAST;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_NULL_POINTER);
+    f.predicate.threshold = f.values;
+    EXPECT_PREDICATE(&f, TOPK_OK);
+    f.predicate.threshold_stride = 2;
+    EXPECT_PREDICATE(&f, TOPK_OK);
+    f.predicate.threshold_stride = -1;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_OUT_OF_RANGE);
+    f.predicate.threshold_stride = INT64_MAX / 3;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_OVERFLOW);
+    f.predicate.threshold_stride = 0;
+    f.predicate.threshold = (const char *)f.values + 2;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_MISALIGNED);
+    f.predicate.threshold = f.values;
+    f.predicate.mask = f.mask;
+    EXPECT_PREDICATE(&f, TOPK_ERROR_CONTRADICTION);
+    reset();
+    f.predicate.kind = TOPK_AT_LEAST;
+    f.predicate.threshold = f.results;
+    EXPECT(&f, call_select_where, TOPK_ERROR_OVERLAP);
+    f.problem.rows = 0;
+    f.predicate.threshold = NULL;
+    EXPECT(&f, call_select_where, TOPK_OK);
 }
 
 /* With a mask elements are read only where they rank or are copied. */
@@ -454,6 +490,7 @@ int main(void) {
     check_arrays_of_other_shapes();
     check_empty_rows();
     check_predicates();
+    check_thresholds();
     check_unused_bounds();
     check_mask_without_values();
     check_misaligned();

@@ -62,7 +62,8 @@ static void check_array(topk_status (*call)(fixture *), int which, const char *n
 static topk_operation operation;
 
 static bool takes_predicate(void) {
-    return operation >= TOPK_OPERATION_WHERE && operation <= TOPK_OPERATION_MASK;
+    return (operation >= TOPK_OPERATION_WHERE && operation <= TOPK_OPERATION_MASK) ||
+           operation == TOPK_OPERATION_KTH_WHERE;
 }
 
 static topk_input input_of_run(void) {
@@ -78,7 +79,8 @@ static bool is_one_of(topk_operation a, topk_operation b, topk_operation c) {
 }
 
 static topk_output output_of_run(void) {
-    const bool is_kth = operation == TOPK_OPERATION_KTH, is_where = operation == TOPK_OPERATION_WHERE;
+    const bool is_kth = operation == TOPK_OPERATION_KTH || operation == TOPK_OPERATION_KTH_WHERE;
+    const bool is_where = operation == TOPK_OPERATION_WHERE;
     const bool selects = is_one_of(TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE, TOPK_OPERATION_WHERE);
     const bool is_route = operation == TOPK_OPERATION_ROUTE, is_merge = operation == TOPK_OPERATION_MERGE;
     topk_output output = TOPK_OUTPUT_INIT;
@@ -96,9 +98,10 @@ static topk_output output_of_run(void) {
 }
 
 static topk_status call_own(fixture *x) {
-    return operation == TOPK_OPERATION_ROUTE   ? call_route(x)
-           : operation == TOPK_OPERATION_MERGE ? call_merge(x)
-                                               : fixture_calls[operation - 1](x);
+    return operation == TOPK_OPERATION_ROUTE       ? call_route(x)
+           : operation == TOPK_OPERATION_MERGE     ? call_merge(x)
+           : operation == TOPK_OPERATION_KTH_WHERE ? call_kth_where(x)
+                                                   : fixture_calls[operation - 1](x);
 }
 
 static topk_status call_run(fixture *x) {

@@ -107,6 +107,11 @@ static inline topk_status call_select_where(fixture *f) {
                              f->workspace, f->workspace_bytes, f->stream);
 }
 
+static inline topk_status call_kth_where(fixture *f) {
+    return topk_kth_where(f->context, &f->problem, &f->input, &f->predicate, f->out_values, f->out_counts,
+                          f->out_equal, f->workspace, f->workspace_bytes, f->stream);
+}
+
 static inline topk_status call_count(fixture *f) {
     return topk_count(f->context, &f->problem, &f->input, &f->predicate, f->out_counts, f->workspace,
                       f->workspace_bytes, f->stream);
@@ -159,12 +164,14 @@ static inline void expect_all_at(fixture *f, topk_status wanted, const char *fil
     for (int i = 0; i < OPERATIONS; i++) {
         expect_at(f, fixture_calls[i], wanted, fixture_call_names[i], file, line);
     }
+    expect_at(f, call_kth_where, wanted, "kth_where", file, line);
 }
 
 static inline void expect_predicate_at(fixture *f, topk_status wanted, const char *file, int line) {
     for (int i = FIRST_PREDICATE; i < OPERATIONS; i++) {
         expect_at(f, fixture_calls[i], wanted, fixture_call_names[i], file, line);
     }
+    expect_at(f, call_kth_where, wanted, "kth_where", file, line);
 }
 
 /* The same status from all operations, and from all that take a predicate. */

@@ -18,7 +18,7 @@ static topk_output output;
 static topk_operation operation_of_run;
 static topk_simple *simple;
 
-enum { LAST = TOPK_OPERATION_MERGE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_PAYLOAD - 1, BACKEND_METHODS = 7 };
+enum { LAST = TOPK_OPERATION_KTH_WHERE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_PAYLOAD - 1, BACKEND_METHODS = 7 };
 
 static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_SELECT] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES,
@@ -29,16 +29,19 @@ static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_MASK] = TOPK_OUTPUT_MASK,
     [TOPK_OPERATION_ROUTE] = TOPK_OUTPUT_INDICES | TOPK_OUTPUT_WEIGHTS,
     [TOPK_OPERATION_MERGE] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_PAYLOAD,
+    [TOPK_OPERATION_KTH_WHERE] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_BETTER | TOPK_OUTPUT_EQUAL,
 };
 
 static bool takes_predicate(int operation) {
-    return operation >= TOPK_OPERATION_WHERE && operation <= TOPK_OPERATION_MASK;
+    return (operation >= TOPK_OPERATION_WHERE && operation <= TOPK_OPERATION_MASK) ||
+           operation == TOPK_OPERATION_KTH_WHERE;
 }
 
 static topk_status call(int operation) {
-    return operation == TOPK_OPERATION_ROUTE   ? call_route(&f)
-           : operation == TOPK_OPERATION_MERGE ? call_merge(&f)
-                                               : fixture_calls[operation - 1](&f);
+    return operation == TOPK_OPERATION_ROUTE       ? call_route(&f)
+           : operation == TOPK_OPERATION_MERGE     ? call_merge(&f)
+           : operation == TOPK_OPERATION_KTH_WHERE ? call_kth_where(&f)
+                                                   : fixture_calls[operation - 1](&f);
 }
 
 /* Points the outputs of that set at the fixture's arrays. */
@@ -162,12 +165,12 @@ static void check_what(topk_context *context) {
         what.outputs = ALL_OUTPUTS + 1;
         CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(context, operation, &what));
         what.outputs = outputs_of[operation];
-        for (int kind = TOPK_GT; kind <= TOPK_BIT_MASK; kind++) {
+        for (int kind = TOPK_GT; kind <= TOPK_AT_LEAST; kind++) {
             what.predicate = (topk_predicate_kind)kind;
             CHECK_STATUS(takes_predicate(operation) ? TOPK_OK : TOPK_ERROR_CONTRADICTION,
                          create(context, operation, &what));
         }
-        what.predicate = (topk_predicate_kind)(TOPK_BIT_MASK + 1);
+        what.predicate = (topk_predicate_kind)(TOPK_AT_LEAST + 1);
         CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(context, operation, &what));
         what.predicate = (topk_predicate_kind)-1;
         CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(context, operation, &what));

@@ -30,6 +30,11 @@ static topk_status run_select_where(fixture *f) {
                                         f->out_indices, f->stream);
 }
 
+static topk_status run_kth_where(fixture *f) {
+    return topk_simple_run_kth_where(simple, &f->problem, &f->input, &f->predicate, f->out_values,
+                                     f->out_counts, f->out_equal, f->stream);
+}
+
 static topk_status run_count(fixture *f) {
     return topk_simple_run_count(simple, &f->problem, &f->input, &f->predicate, f->out_counts, f->stream);
 }
@@ -45,11 +50,11 @@ static topk_status run_route(fixture *f) {
 
 typedef topk_status (*call)(fixture *);
 
-enum { CALLS = OPERATIONS + 1 };
+enum { CALLS = OPERATIONS + 2 };
 static const call plain_calls[CALLS] = {call_select, call_kth,  call_where, call_select_where,
-                                        call_count,  call_mask, call_route};
+                                        call_count,  call_mask, call_route, call_kth_where};
 static const call simple_calls[CALLS] = {run_select, run_kth,  run_where, run_select_where,
-                                         run_count,  run_mask, run_route};
+                                         run_count,  run_mask, run_route, run_kth_where};
 
 static bool same_outputs(void) {
     return memcmp(plain.results, other.results, sizeof plain.results) == 0 &&

@@ -296,10 +296,10 @@ int main(void) {
     check_grown(&f.input, 64, sizeof f.input, select_with_input);
     check_grown(&f.input, 64, sizeof f.input, kth_with_input);
     check_grown(&f.input, 64, sizeof f.input, push_with_input);
-    check_sizes(&f.predicate, sizeof f.predicate, where_with_predicate);
-    check_sizes(&f.predicate, sizeof f.predicate, select_where_with_predicate);
-    check_sizes(&f.predicate, sizeof f.predicate, count_with_predicate);
-    check_sizes(&f.predicate, sizeof f.predicate, mask_with_predicate);
+    check_grown(&f.predicate, 64, sizeof f.predicate, where_with_predicate);
+    check_grown(&f.predicate, 64, sizeof f.predicate, select_where_with_predicate);
+    check_grown(&f.predicate, 64, sizeof f.predicate, count_with_predicate);
+    check_grown(&f.predicate, 64, sizeof f.predicate, mask_with_predicate);
     check_sizes(&f.problem, sizeof f.problem, route_with_problem);
     check_sizes(&f.routing, sizeof f.routing, route_with_routing);
     check_sizes(&f.lists, sizeof f.lists, merge_with_lists);

@@ -31,7 +31,8 @@ static const char *const placement_names[] = {"page", "page+1", "page+7", "end"}
 static const char *const workspace_names[] = {"zeros", "ones+1", "a5+3", "garbage"};
 static const char *const limit_names[] = {"none", "half"};
 static const char *const outputs_names[] = {"both", "values", "indices"};
-static const char *const predicate_names[] = {"gt", "ge", "lt", "le", "eq", "ne", "between", "bytes", "bits"};
+static const char *const predicate_names[] = {"gt", "ge",      "lt",    "le",   "eq",
+                                              "ne", "between", "bytes", "bits", "at-least"};
 static const char *const capacity_names[] = {"all", "exact", "one-less", "one", "zero"};
 /* max_iterations, epsilon, epsilon_relative: the least ones of both leave nothing but exact results. */
 static const char *const approximation_names[] = {

@@ -111,7 +111,7 @@ static void build_rankings(instance *out) {
     }
     out->entry_count = total;
     out->entries = malloc((2 * (size_t)total + 1) * sizeof *out->entries);
-    out->matches = malloc((size_t)out->elements + 1);
+    out->matches = malloc((size_t)total + 1);
     if (out->rows == NULL || out->entries == NULL || out->matches == NULL) {
         abort();
     }
@@ -129,14 +129,17 @@ static void build_rankings(instance *out) {
 
 static void find_matches(instance *i) {
     oracle_entry *next = i->entries + i->entry_count;
-    for (int64_t e = 0; e < i->elements; e++) {
-        i->matches[e] = oracle_matches(i->problem.type, &i->input, &i->predicate, e);
-    }
+    bool *is_match = i->matches;
     for (int64_t r = 0; r < i->problem.rows; r++) {
         instance_row *row = &i->rows[r];
+        row->is_match = is_match;
+        for (int64_t e = row->extent.first; e < row->extent.first + row->extent.length; e++) {
+            *is_match++ = i->predicate.kind == TOPK_AT_LEAST
+                              ? oracle_at_least(&i->problem, &i->input, &i->predicate, r, e)
+                              : oracle_matches(i->problem.type, &i->input, &i->predicate, e);
+        }
         row->matching = next;
-        row->matches =
-            oracle_keep(row->ranking, row->extent.length, i->matches + row->extent.first, row->matching);
+        row->matches = oracle_keep(row->ranking, row->extent.length, row->is_match, row->matching);
         next += row->matches;
     }
 }
@@ -260,6 +263,7 @@ topk_input instance_input(const instance *i) {
 topk_predicate instance_predicate(const instance *i) {
     topk_predicate predicate = i->predicate;
     predicate.mask = on_device(i, predicate.mask);
+    predicate.threshold = on_device(i, predicate.threshold);
     if (predicate.bounds == i->bounds && i->copies[COPIED_BOUNDS].data != NULL) {
         predicate.bounds = i->copies[COPIED_BOUNDS].data;
     }

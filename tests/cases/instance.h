@@ -17,6 +17,7 @@ typedef struct instance_row {
     oracle_entry *ranking;  /* all elements of the row, best first */
     oracle_entry *matching; /* those that meet the predicate, likewise */
     int64_t matches;        /* how many */
+    bool *is_match;         /* for each position of the row */
 } instance_row;
 
 enum instance_buffer {
@@ -26,6 +27,7 @@ enum instance_buffer {
     BUFFER_ENDS,
     BUFFER_K,
     BUFFER_MASK,
+    BUFFER_THRESHOLD,
     BUFFER_LOGITS,
     BUFFER_BIAS,
     BUFFER_LIST_VALUES,
@@ -52,7 +54,7 @@ typedef struct instance {
     const void *logits;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */
-    bool *matches;        /* for each element of input.values: whether it meets the predicate */
+    bool *matches;        /* of all rows, for each position */
     instance_row *rows;
     oracle_entry *entries; /* of all rankings, and behind them of those that match */
     int64_t entry_count;   /* of all rankings */

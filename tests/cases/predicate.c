@@ -50,12 +50,36 @@ static void build_mask(instance *out, random_state *random) {
     out->predicate.mask = mask;
 }
 
+/* Elements of the data, for each row or one for all, and now and then a zero. */
+static void build_threshold(instance *out, random_state *random) {
+    topk_predicate *predicate = &out->predicate;
+    const size_t size = oracle_type_size(out->problem.type);
+    predicate->threshold_stride = random_below(random, 3) == 0 ? 1 + random_below(random, 2) : 0;
+    const int64_t rows = out->problem.rows;
+    const int64_t count = rows == 0 ? 0 : (rows - 1) * predicate->threshold_stride + 1;
+    out->buffers[BUFFER_THRESHOLD] = build_buffer(out->source, count, size);
+    char *to = out->buffers[BUFFER_THRESHOLD].data;
+    for (int64_t i = 0; i < count; i++) {
+        if (out->elements == 0 || random_below(random, 8) == 0) {
+            memset(to + (size_t)i * size, 0, size);
+        } else {
+            const int64_t e = random_below(random, out->elements);
+            memcpy(to + (size_t)i * size, (const char *)out->input.values + (size_t)e * size, size);
+        }
+    }
+    predicate->threshold = to;
+}
+
 void build_predicate(instance *out, random_state *random) {
     topk_predicate *predicate = &out->predicate;
     /* Whatever the predicate does not use must not be looked at. */
     const topk_bound unused = {(topk_bound_type)17, {0.0}};
     predicate->kind = (topk_predicate_kind)(out->source->value[DIM_PREDICATE] + 1);
     predicate->low = predicate->high = unused;
+    if (predicate->kind == TOPK_AT_LEAST) {
+        build_threshold(out, random);
+        return;
+    }
     if (predicate->kind >= TOPK_BYTE_MASK) {
         build_mask(out, random);
         return;

@@ -128,6 +128,18 @@ void check_masks(topk::selector &selector) {
     CHECK(bits[0] == 0x4f);
     selector.select_where(topk::rows(scores), topk::bit_mask(bits), 2, nullptr, best);
     CHECK((best == positions{2, 0}));
+    std::vector<float> third(1);
+    positions better(1), equal(1);
+    selector.kth_where(topk::rows(scores), topk::bit_mask(bits), 2, third, better, equal);
+    CHECK(third[0] == scores[0] && better[0] == 1 && equal[0] == 1);
+    selector.kth_where(topk::rows(scores), topk::bit_mask(bits), 6, third, better);
+    CHECK(better[0] == 5);
+    const std::vector<float> thresholds = {4, 6};
+    positions matches(2);
+    selector.count(topk::rows(scores, 2), topk::at_least(thresholds.data(), 1), matches);
+    CHECK((matches == positions{1, 2}));
+    selector.count(topk::rows(scores, 2), topk::at_least(thresholds.data()), matches);
+    CHECK((matches == positions{1, 3}));
 }
 
 void check_route(topk::selector &selector) {

@@ -224,7 +224,7 @@ static void copy_elements(dealt *d) {
             memcpy((char *)d->values.data + (size_t)e * bytes,
                    (const char *)i->input.values + (size_t)of_case * bytes, bytes);
             write_integer(d->table.data, e, p->index_type, p->index_base + d->positions[e]);
-            ((unsigned char *)d->mask.data)[e] = i->matches[of_case];
+            ((unsigned char *)d->mask.data)[e] = i->rows[row].is_match[d->positions[e]];
         }
     }
     guarded_make_read_only(&d->values);
@@ -276,7 +276,8 @@ static void deal(dealt *d, const instance *whole, random_state *random, int rank
         d->problem.index_base += d->cuts[d->order[rank]];
     }
     d->predicate = instance_predicate(whole);
-    if (d->predicate.mask != NULL) {
+    if (d->predicate.mask != NULL || d->predicate.kind == TOPK_AT_LEAST) {
+        d->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
         d->predicate.kind = TOPK_BYTE_MASK;
         d->predicate.mask = d->mask.data;
     }

@@ -99,8 +99,8 @@ def add_method(tree, backend):
 def add_operation(tree):
     """The length of each row, for all that runs operations by their number. It ranks nothing and takes no predicate."""
     a = Addition(tree)
-    last, name = "TOPK_OPERATION_MERGE", "TOPK_OPERATION_LENGTHS"
-    a.replace("include/topk_types.h", f"    {last} = 8\n", f"    {last} = 8,\n    {name} = 9\n")
+    last, name = "TOPK_OPERATION_KTH_WHERE", "TOPK_OPERATION_LENGTHS"
+    a.replace("include/topk_types.h", f"    {last} = 9\n", f"    {last} = 9,\n    {name} = 10\n")
     a.replace("src/operations.h", f"OPERATION_LAST = {last}", f"OPERATION_LAST = {name}")
     a.behind("src/operations.c", "const struct operation topk_operations[OPERATION_LAST + 1] = {\n",
              f'    [{name}] = {{.name = "lengths", .outputs = TOPK_OUTPUT_COUNTS, .required = TOPK_OUTPUT_COUNTS}},\n')
@@ -114,9 +114,9 @@ def add_operation(tree):
     a.one_more("tests/runner/backends.h", "OPERATIONS_MOST")
     a.replace("tests/runner/session.c", f"operation <= {last}", f"operation <= {name}")
     a.write("tests/api/problem.c", (tree / "tests/api/problem.c").read_text().replace(last, name))
-    a.replace("tests/api/plan.c", "enum { LAST = TOPK_OPERATION_MERGE,", f"enum {{ LAST = {name},")
+    a.replace("tests/api/plan.c", f"enum {{ LAST = {last},", f"enum {{ LAST = {name},")
     a.behind("tests/api/plan.c", "    [TOPK_OPERATION_MASK] = TOPK_OUTPUT_MASK,\n", f"    [{name}] = TOPK_OUTPUT_COUNTS,\n")
-    a.replace("tests/api/plan.c", "    return operation == TOPK_OPERATION_ROUTE   ? call_route(&f)",
+    a.replace("tests/api/plan.c", "    return operation == TOPK_OPERATION_ROUTE       ? call_route(&f)",
               f"    return operation == {name} ? call_lengths(&f) : operation == TOPK_OPERATION_ROUTE ? call_route(&f)")
     a.behind("tests/api/fixture.h", "/* `values` are logits. */\n", """static inline topk_status call_lengths(fixture *f) {
     topk_output output = TOPK_OUTPUT_INIT;

@@ -170,3 +170,12 @@ bool oracle_matches(topk_type type, const topk_input *input, const topk_predicat
         return to_low >= 0 && oracle_compare(&x, &high) <= 0;
     }
 }
+
+bool oracle_at_least(const topk_problem *problem, const topk_input *input, const topk_predicate *predicate,
+                     int64_t row, int64_t element) {
+    const int64_t size = (int64_t)oracle_type_size(problem->type);
+    const char *threshold = (const char *)predicate->threshold + row * predicate->threshold_stride * size;
+    const oracle_number x = oracle_decode(problem->type, (const char *)input->values + element * size),
+                        least = oracle_decode(problem->type, threshold);
+    return oracle_order(problem, &x, &least) <= 0;
+}

@@ -36,9 +36,13 @@ typedef struct oracle_kth {
 oracle_kth oracle_kth_counts(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
                              int64_t k);
 
-/* Whether an element of input->values meets the predicate (CONTRACT.md, 6). */
+/* Whether an element of input->values meets the predicate (CONTRACT.md, 6), unless it is AT_LEAST. */
 bool oracle_matches(topk_type type, const topk_input *input, const topk_predicate *predicate,
                     int64_t element);
+
+/* Whether an element of that row meets AT_LEAST. */
+bool oracle_at_least(const topk_problem *problem, const topk_input *input, const topk_predicate *predicate,
+                     int64_t row, int64_t element);
 
 /* Copies the entries of a ranking whose elements match, in their order, and returns how many. `matches`
  * says for each element of the row, from its first, whether it does. */

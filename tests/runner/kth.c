@@ -4,13 +4,23 @@
 #include "elements.h"
 #include "run.h"
 
-static uint64_t wanted_class(const instance *i, const instance_row *row) {
+/* The elements of a row that count, best first. */
+typedef struct ranked {
+    const oracle_entry *ranking;
+    int64_t count;
+} ranked;
+
+static ranked all_of(const instance_row *row) {
+    return (ranked){row->ranking, row->extent.length};
+}
+
+static uint64_t wanted_class(const instance *i, const instance_row *row, ranked of) {
     const topk_problem *p = &i->problem;
     uint64_t bits = 0;
-    if (row->extent.k == 0 || row->extent.k > row->extent.length) {
+    if (row->extent.k == 0 || row->extent.k > of.count) {
         oracle_write_padding(p->type, p->direction, &bits);
     } else {
-        int64_t element = row->extent.first + row->ranking[row->extent.k - 1].position;
+        int64_t element = row->extent.first + of.ranking[row->extent.k - 1].position;
         oracle_write_class(p->type, p->rank,
                            (const char *)i->input.values + (size_t)element * oracle_type_size(p->type),
                            &bits);
@@ -18,22 +28,22 @@ static uint64_t wanted_class(const instance *i, const instance_row *row) {
     return element_get_bits(p->type, &bits, 0);
 }
 
-static oracle_kth wanted_counts(const instance *i, const instance_row *row) {
+static oracle_kth wanted_counts(const instance *i, const instance_row *row, ranked of) {
     if (row->extent.k == 0) {
         return (oracle_kth){0, 0};
     }
-    if (row->extent.k > row->extent.length) {
-        return (oracle_kth){row->extent.length, 0};
+    if (row->extent.k > of.count) {
+        return (oracle_kth){of.count, 0};
     }
-    return oracle_kth_counts(&i->problem, row->ranking, row->extent.length, row->extent.k);
+    return oracle_kth_counts(&i->problem, of.ranking, of.count, row->extent.k);
 }
 
-run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, uint64_t kth, int64_t better,
-                         int64_t equal) {
-    const oracle_kth counts = wanted_counts(i, row);
-    if (kth != wanted_class(i, row)) {
+static run_result check_kth(const instance *i, int64_t r, const instance_row *row, ranked of, uint64_t kth,
+                            int64_t better, int64_t equal) {
+    const oracle_kth counts = wanted_counts(i, row, of);
+    if (kth != wanted_class(i, row, of)) {
         return run_fail("row %" PRId64 " k %" PRId64 ": expected class %#" PRIx64 ", got %#" PRIx64, r,
-                        row->extent.k, wanted_class(i, row), kth);
+                        row->extent.k, wanted_class(i, row, of), kth);
     }
     const int64_t wanted[] = {counts.better, counts.equal}, got[] = {better, equal};
     for (int o = 0; o < 2; o++) {
@@ -45,15 +55,25 @@ run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, 
     return RUN_PASSED;
 }
 
+run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, uint64_t kth, int64_t better,
+                         int64_t equal) {
+    return check_kth(i, r, row, all_of(row), kth, better, equal);
+}
+
 /* An output that is not wanted counts as right. */
-static run_result check_row(const instance *i, int64_t r, const device_buffer outputs[RUN_OUTPUTS]) {
-    const oracle_kth counts = wanted_counts(i, &i->rows[r]);
+static run_result check_row(const run *ended, int64_t r) {
+    const instance *i = ended->instance;
+    const instance_row *row = &i->rows[r];
+    const bool filtered = ended->operation->operation == TOPK_OPERATION_KTH_WHERE;
+    const ranked of = filtered ? (ranked){row->matching, row->matches} : all_of(row);
+    const device_buffer *outputs = ended->outputs;
+    const oracle_kth counts = wanted_counts(i, row, of);
     const int64_t *const better = outputs[1].seen, *const equal = outputs[2].seen;
-    return run_check_kth(i, r, &i->rows[r],
-                         outputs[0].data != NULL ? run_output_bits(i->problem.type, &outputs[0], r)
-                                                 : wanted_class(i, &i->rows[r]),
-                         outputs[1].data != NULL ? better[r] : counts.better,
-                         outputs[2].data != NULL ? equal[r] : counts.equal);
+    return check_kth(i, r, row, of,
+                     outputs[0].data != NULL ? run_output_bits(i->problem.type, &outputs[0], r)
+                                             : wanted_class(i, row, of),
+                     outputs[1].data != NULL ? better[r] : counts.better,
+                     outputs[2].data != NULL ? equal[r] : counts.equal);
 }
 
 static void make_outputs(run *r) {
@@ -68,6 +88,11 @@ static topk_status call(topk_context *context, run *r, const topk_input *input) 
                     r->workspace.data, r->workspace.bytes, device_stream());
 }
 
+static topk_status call_where(topk_context *context, run *r, const topk_input *input) {
+    return topk_kth_where(context, &r->problem, input, &r->predicate, r->outputs[0].data, r->outputs[1].data,
+                          r->outputs[2].data, r->workspace.data, r->workspace.bytes, device_stream());
+}
+
 static void give(const run *r, topk_input *input, topk_output *output) {
     (void)input;
     output->values = r->outputs[0].data;
@@ -75,10 +100,15 @@ static void give(const run *r, topk_input *input, topk_output *output) {
     output->equal = r->outputs[2].data;
 }
 
+static void give_where(const run *r, topk_input *input, topk_output *output) {
+    give(r, input, output);
+    input->predicate = &r->predicate;
+}
+
 static run_result judge(const run *r) {
     run_result result = RUN_PASSED;
     for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
-        result = check_row(r->instance, row, r->outputs);
+        result = check_row(r, row);
     }
     return result;
 }
@@ -88,3 +118,5 @@ static void end(run *r) {
 }
 
 const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, give, judge, end, false};
+const run_operation run_kth_where = {
+    "kth_where", TOPK_OPERATION_KTH_WHERE, make_outputs, call_where, give_where, judge, end, false};

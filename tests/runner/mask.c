@@ -32,7 +32,7 @@ static unsigned char *expected_mask(const run *r) {
     for (int64_t row = 0; row < r->problem.rows; row++) {
         const oracle_row *extent = &r->instance->rows[row].extent;
         for (int64_t e = extent->first; e < extent->first + extent->length; e++) {
-            if (r->instance->matches[e]) {
+            if (r->instance->rows[row].is_match[e - extent->first]) {
                 mask[e / 8] |= (unsigned char)(1 << e % 8);
             }
         }

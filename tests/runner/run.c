@@ -7,6 +7,7 @@
 
 #include "elements.h"
 #include "gaps.h"
+#include "topk_advanced.h"
 
 enum { PLAN_TEXT_BYTES = 256 };
 
@@ -147,6 +148,22 @@ static bool must_be_exact(const run *r, topk_status status) {
     return status == TOPK_ERROR_METHOD_CANNOT && (loose ? problem.elements_max : problem.length_max) > 8192;
 }
 
+/* Whether a GPU has to refuse the predicate: its kernels compare with one arc of points. */
+static bool must_be_refused(const run *r) {
+    const topk_problem *p = &r->problem;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    const bool filters =
+        r->operation->operation != TOPK_OPERATION_SELECT && r->operation->operation != TOPK_OPERATION_KTH &&
+        r->operation->operation != TOPK_OPERATION_ROUTE && r->operation->operation != TOPK_OPERATION_MERGE;
+    if (!filters || r->predicate.kind != TOPK_AT_LEAST ||
+        topk_context_query(r->context, &properties) != TOPK_OK || properties.backend != TOPK_BACKEND_CUDA) {
+        return false;
+    }
+    const bool has_two_arcs = p->rank == TOPK_BY_MAGNITUDE && p->direction == TOPK_LARGEST &&
+                              p->nan == TOPK_NAN_LAST && element_is_float(p->type);
+    return has_two_arcs || (r->predicate.threshold_stride > 0 && p->rows > 1);
+}
+
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
                      const run_method *method, run *r) {
     size_t bytes = 0;
@@ -178,6 +195,14 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     r->workspace = dirty_workspace(i->source, bytes);
     operation->make_outputs(r);
     const run_result started = start(context, r);
+    if (started == RUN_PASSED && must_be_refused(r) && r->status == TOPK_ERROR_UNSUPPORTED) {
+        release(r);
+        return RUN_CANNOT;
+    }
+    if (started == RUN_PASSED && must_be_refused(r)) {
+        release(r);
+        return run_fail("AT_LEAST is not refused");
+    }
     if (started == RUN_PASSED && r->status == TOPK_OK) {
         return RUN_PASSED;
     }

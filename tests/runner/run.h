@@ -44,7 +44,7 @@ struct run_operation {
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask, run_route;
-extern const run_operation run_merge, run_sharded;
+extern const run_operation run_merge, run_kth_where, run_sharded;
 extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 
 /* A method, perhaps tuned to go other ways than it would by itself. */

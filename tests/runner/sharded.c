@@ -186,7 +186,7 @@ static void make_outputs(run *r) {
     shards *s = r->shards = allocate(sizeof *s);
     const int64_t rows = r->instance->problem.rows;
     s->count = counts[random_below(&random, 5)];
-    s->where = random_below(&random, 2) == 0;
+    s->where = random_below(&random, 2) == 0 && r->predicate.kind != TOPK_AT_LEAST;
     s->rows = rows < COUNTED_ROWS_MOST / s->count ? rows : COUNTED_ROWS_MOST / s->count;
     s->cuts = allocate((size_t)(s->count + 1) * (size_t)s->rows * sizeof *s->cuts);
     cut_rows(r, s, &random);

@@ -33,7 +33,7 @@ static struct matches *find_matches(const instance *i) {
         const instance_row *row = &i->rows[r];
         for (int64_t position = 0; position < row->extent.length; position++) {
             int64_t element = row->extent.first + position;
-            if (i->matches[element]) {
+            if (row->is_match[position]) {
                 m->elements[m->total] = element;
                 m->indices[m->total++] = instance_index(i, row, position);
             }

@@ -20,7 +20,8 @@ NESTED = re.compile(r"(struct|union) \{.*?\}", re.DOTALL)
 FIELD = re.compile(r"(\w+)(\[\w+\])*;")
 ENUM = re.compile(r"typedef enum topk_(\w+) \{(.*?)\} topk_\1;", re.DOTALL)
 ENUMERATOR = re.compile(r"(TOPK_\w+)\s*=\s*(\d+)")
-PREFIX = {"status": "TOPK_ERROR_"}  # of types whose enumerators do not begin with the type's first word
+# Of types whose enumerators do not begin with the type's first word.
+PREFIX = {"status": "TOPK_ERROR_", "predicate_kind": "TOPK_"}
 WORD = 8
 
 

@@ -272,6 +272,26 @@ static topk_status write(const struct accumulator *a, void *values, void *indice
     return TOPK_OK;
 }
 
+/* ---- Bars ---- */
+
+static topk_status bar(const struct accumulator *a, void *values, int64_t *positions) {
+    const struct state s = lay_out(a, a->memory);
+    const topk_status status = check_header(&s);
+    if (status == TOPK_OK) {
+        topk_candidates_bar(&s.candidates, values, positions);
+    }
+    return status;
+}
+
+static topk_status raise_bars(const struct accumulator *a, const void *values, const int64_t *positions) {
+    const struct state s = lay_out(a, a->memory);
+    const topk_status status = check_header(&s);
+    if (status == TOPK_OK) {
+        topk_candidates_raise(&s.candidates, values, positions);
+    }
+    return status;
+}
+
 /* ---- Bytes ---- */
 
 static topk_status export_bytes(const struct accumulator *a, void *bytes) {
@@ -304,5 +324,7 @@ const struct accumulators topk_cpu_accumulators = {.choose = topk_candidates_cho
                                                    .push = push,
                                                    .merge = merge,
                                                    .write = write,
+                                                   .bar = bar,
+                                                   .raise = raise_bars,
                                                    .export_bytes = export_bytes,
                                                    .import_bytes = import_bytes};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "candidates.h"
 
+#include "../output.h"
+
 #include <string.h>
 
 /* ---- Layout ---- */
@@ -254,8 +256,18 @@ static inline __attribute__((always_inline)) void keep_above(const struct candid
     c->rows[row] = r;
 }
 
+/* Sets the bar, unless the row has one that ranks before it. */
+static void raise_bar(struct candidate_row *r, uint64_t key, int64_t position) {
+    if (!r->has_bar || key > r->bar_key || (key == r->bar_key && position < r->bar_position)) {
+        r->has_bar = true;
+        r->bar_key = key;
+        r->bar_position = position;
+    }
+}
+
 static void keep_best(const struct candidates *c, int64_t row, const struct kth_results *kth) {
     struct candidate_row *r = &c->rows[row];
+    const struct candidate_row before = *r;
     uint64_t bits = 0;
     if (r->k == 0) {
         r->count = 0;
@@ -265,6 +277,32 @@ static void keep_best(const struct candidates *c, int64_t row, const struct kth_
     r->bar_key = topk_key_encode(bits, c->plan->element_bits, &c->plan->map);
     r->has_bar = true;
     BY_ELEMENT_BYTES(c->plan->element_bytes, keep_above, c, row, r->k - kth->better[row]);
+    if (before.has_bar) {
+        raise_bar(r, before.bar_key, before.bar_position);
+    }
+}
+
+void topk_candidates_bar(const struct candidates *c, void *values, int64_t *positions) {
+    for (int64_t row = 0; row < c->plan->problem.rows; row++) {
+        const struct candidate_row *r = &c->rows[row];
+        if (values != NULL) {
+            store_element(values, row, c->plan->element_bytes,
+                          r->has_bar ? topk_key_decode(&c->plan->order, r->bar_key) : c->plan->padding);
+        }
+        if (positions != NULL) {
+            positions[row] = r->has_bar ? r->bar_position : -1;
+        }
+    }
+}
+
+void topk_candidates_raise(const struct candidates *c, const void *values, const int64_t *positions) {
+    for (int64_t row = 0; row < c->plan->problem.rows; row++) {
+        const uint64_t element = read_element(values, row, c->plan->element_bytes);
+        if (positions[row] >= 0) {
+            raise_bar(&c->rows[row], topk_key_encode(element, c->plan->element_bits, &c->plan->map),
+                      positions[row]);
+        }
+    }
 }
 
 static void set_ks(const struct candidates *c) {

@@ -11,8 +11,8 @@
 struct candidate_row {
     int64_t count;
     int64_t k;            /* results: k_max, or the least k that was asked for */
-    uint64_t bar_key;     /* with has_bar: a candidate has a higher key, or this one and a lower */
-    int64_t bar_position; /*   position */
+    uint64_t bar_key;     /* with has_bar: a candidate has a higher key, or this one and no higher */
+    int64_t bar_position; /*   position; unless it came before the bar was raised */
     bool has_bar;
     bool ascends; /* positions, from candidate to candidate */
 };
@@ -60,6 +60,12 @@ void topk_candidates_make_room(const struct candidates *c, int64_t count);
 /* For which there is room. */
 void topk_candidates_append(const struct candidates *c, int64_t row, const struct arrivals *arrivals,
                             int64_t count);
+
+/* The bar of each row: either output may be NULL. */
+void topk_candidates_bar(const struct candidates *c, void *values, int64_t *positions);
+
+/* Raises the bars that are behind these; a negative position raises nothing. */
+void topk_candidates_raise(const struct candidates *c, const void *values, const int64_t *positions);
 
 /* Leaves the k best of each row, by position. */
 void topk_candidates_settle(const struct candidates *c);

@@ -67,17 +67,19 @@ static size_t fit(const topk_context *context, const struct plan *plan, size_t l
 struct job {
     const struct call *call;
     const struct kernels *kernels;
-    const struct matcher *matcher; /* of select_where, or NULL */
+    const struct matcher *matcher; /* or NULL */
     const struct own *own;
     void *members_workspace;
     _Atomic int64_t next_row;
 };
 
 static void run_row(const struct job *job, int64_t row, struct row_extent extent, struct scratch *scratch) {
+    struct matcher own;
+    const struct matcher *matcher = topk_cpu_matcher_at(job->call, job->matcher, row, &own);
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_cpu_short_row_run(job->call, job->kernels, job->matcher, NULL, row, extent, &scratch->short_row);
+        topk_cpu_short_row_run(job->call, job->kernels, matcher, NULL, row, extent, &scratch->short_row);
     } else {
-        topk_cpu_bracket_row(job->call, job->kernels, job->matcher, row, extent, scratch);
+        topk_cpu_bracket_row(job->call, job->kernels, matcher, row, extent, scratch);
     }
 }
 
@@ -169,5 +171,8 @@ static int run(const struct call *call) {
     return 0;
 }
 
-const struct method topk_cpu_bracket = {
-    .name = "bracket", .operations = SELECTS_WHERE, .least_us = least_us, .plan = plan_bracket, .run = run};
+const struct method topk_cpu_bracket = {.name = "bracket",
+                                        .operations = SELECTS_KTH_WHERE,
+                                        .least_us = least_us,
+                                        .plan = plan_bracket,
+                                        .run = run};

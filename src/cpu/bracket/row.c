@@ -180,6 +180,11 @@ static void count_eligible(struct bracket *b) {
     }
 }
 
+/* Whether fewer elements match than kth needs. */
+static bool is_short(const struct bracket *b) {
+    return b->search != NULL && b->k < b->search->k;
+}
+
 static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t threshold, double expected) {
     pass->arcs = topk_threshold_arcs(b->order, threshold);
     pass->tile_elements = tile_size(b->n, expected);
@@ -194,7 +199,7 @@ static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t thre
     if (pass->above + pass->equal < b->k) {
         count_eligible(b);
     }
-    if (pass->above >= b->k) {
+    if (pass->above >= b->k || is_short(b)) {
         TOPK_REACHED(REACHED_BRACKET_HELD);
         return HELD;
     }
@@ -220,32 +225,36 @@ static struct counting counting_of(const struct bracket *b, const void *elements
                              .bins = s->bins};
 }
 
-/* Number of elements that equal a key. */
-static size_t count_equal(const struct bracket *b, const void *elements, size_t n, uint64_t key) {
+/* Number of elements that equal a key, among those that are counted. */
+static size_t count_equal(const struct bracket *b, const struct counting *counting, uint64_t key) {
     const struct threshold_arcs arcs = topk_threshold_arcs(b->order, key);
-    const size_t bytes = b->kernels->bits / 8;
+    const size_t n = counting->n, bytes = b->kernels->bits / 8;
+    uint64_t *mask = scratch_mask(b->scratch, 0, 0);
     size_t equal = 0;
     for (size_t begin = 0; begin < n; begin += TILE) {
         const size_t count = n - begin < TILE ? n - begin : TILE;
-        equal += b->kernels
-                     ->split((const char *)elements + begin * bytes, count, b->point_map, &arcs,
-                             scratch_mask(b->scratch, 0, 0), NULL)
-                     .equal;
+        const char *elements = (const char *)counting->elements + begin * bytes;
+        equal += counting->matcher != NULL
+                     ? topk_cpu_split_row(b, 0, begin, count, &arcs, mask, NULL).equal
+                     : b->kernels->split(elements, count, b->point_map, &arcs, mask, NULL).equal;
     }
     return equal;
 }
 
 static void write_kth(const struct bracket *b, struct threshold t, size_t equal) {
     struct kth kth = {t.key, t.above, equal};
-    topk_cpu_kth_found(b->search, b->n, &kth);
+    topk_cpu_kth_found(b->search, b->eligible, &kth);
     topk_cpu_write_kth(b->call, b->row, &kth);
 }
 
-/* The k-th is among `candidates` elements: the row itself, or the pool. */
-static void finish_kth(const struct bracket *b, const void *elements, size_t candidates) {
-    const struct counting counting = counting_of(b, elements, candidates);
-    const struct threshold t = topk_cpu_counting_kth(&counting, b->k, true);
-    write_kth(b, t, count_equal(b, elements, candidates, t.key));
+/* The k-th is among the elements that are counted, those of the row or the pool; or fewer than k match. */
+static void finish_kth(const struct bracket *b, const struct counting *counting) {
+    if (is_short(b)) {
+        topk_cpu_write_kth_padding(b->call, b->row, (int64_t)b->search->k, (int64_t)b->eligible);
+        return;
+    }
+    const struct threshold t = topk_cpu_counting_kth(counting, b->k, true);
+    write_kth(b, t, count_equal(b, counting, t.key));
 }
 
 /* The best and the worst few of `wanted` samples may be far away from all others, such as numbers near zero:
@@ -305,16 +314,17 @@ static void sort_counted(const struct bracket *b, struct threshold threshold) {
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
     const struct scratch *s = b->scratch;
     const struct source source = pool_source(s);
-    if (b->k == 0) {
+    const struct threshold plateau = {pass->arcs.key, pass->above};
+    const struct counting counting = counting_of(b, s->pool_values, pass->above);
+    if (b->search != NULL && outcome == PLATEAU) {
+        write_kth(b, plateau, pass->equal);
         return;
     }
-    const struct threshold plateau = {pass->arcs.key, pass->above};
-    if (b->call->plan->operation == TOPK_OPERATION_KTH) {
-        if (outcome == PLATEAU) {
-            write_kth(b, plateau, pass->equal);
-        } else {
-            finish_kth(b, s->pool_values, pass->above);
-        }
+    if (b->search != NULL) {
+        finish_kth(b, &counting);
+        return;
+    }
+    if (b->k == 0) {
         return;
     }
     if (is_listed(b)) {
@@ -324,7 +334,6 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
     if (outcome == PLATEAU) {
         topk_cpu_winners_from_plateau(b, pass->tiles, pass->tile_elements, plateau);
     } else {
-        const struct counting counting = counting_of(b, s->pool_values, pass->above);
         topk_cpu_winners_from_pool(b, pass->tiles, pass->above,
                                    topk_cpu_counting_kth(&counting, b->k, false));
     }
@@ -337,12 +346,12 @@ static void finish_counted(struct bracket *b) {
     counting.first = (size_t)b->begin;
     counting.masks = b->scratch->matches;
     const struct source source = row_source(b);
-    if (b->call->plan->operation == TOPK_OPERATION_KTH) {
-        finish_kth(b, b->elements, b->n);
-        return;
-    }
     const struct threshold everything = {0, 0}; /* of which as many ties as there are will do */
     count_eligible(b);
+    if (b->search != NULL) {
+        finish_kth(b, &counting);
+        return;
+    }
     if (b->k == 0) {
         return;
     }
@@ -377,20 +386,34 @@ static bool run_pooled(struct bracket *b) {
     return false;
 }
 
+/* Makes the search for the k-th of what matches. How many that are is counted before only if the k-th may be
+ * nearer to the other end. False if the row has no k-th: it is done. */
+static bool begin_kth(struct bracket *b, size_t k, struct kth_search *search) {
+    if (b->matcher != NULL && k > b->n / 2) {
+        b->eligible = topk_cpu_count_matches(b);
+    }
+    if (k == 0 || k > b->eligible) {
+        topk_cpu_write_kth_padding(b->call, b->row, (int64_t)k, (int64_t)b->eligible);
+        return false;
+    }
+    topk_cpu_kth_search(b->call->plan, b->eligible == UNCOUNTED ? 0 : b->eligible, k, search);
+    b->search = search;
+    b->order = search->order;
+    b->map = search->map;
+    b->k = search->k;
+    return true;
+}
+
 void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels,
                           const struct matcher *matcher, int64_t row, struct row_extent extent,
                           const struct scratch *scratch) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
-    const bool kth = plan->operation == TOPK_OPERATION_KTH;
+    const bool kth = operation_is_kth(plan->operation);
     const size_t n = (size_t)extent.length;
     size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
     const void *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-    if (kth && (wanted == 0 || wanted > extent.length)) {
-        topk_cpu_write_kth_padding(call, row, wanted, extent.length);
-        return;
-    }
-    if (k > 0) {
+    if (k > 0 || kth) {
         struct bracket b = {.call = call,
                             .kernels = kernels,
                             .matcher = matcher,
@@ -405,12 +428,8 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
                             .row = row,
                             .begin = extent.begin};
         struct kth_search search;
-        if (kth) {
-            topk_cpu_kth_search(plan, n, k, &search);
-            b.search = &search;
-            b.order = search.order;
-            b.map = search.map;
-            b.k = search.k;
+        if (kth && !begin_kth(&b, (size_t)wanted, &search)) {
+            return;
         }
         const bool pooled = scratch->tiles != NULL && b.k < n;
         if (scratch->tiles == NULL) {

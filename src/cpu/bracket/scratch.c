@@ -11,7 +11,7 @@ static size_t pool_capacity(size_t n, size_t k, size_t element_bytes, size_t pla
 
 size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap) {
     /* kth counts from the nearer end. */
-    const int64_t n = plan->operation == TOPK_OPERATION_KTH ? length_cap / 2 + 1 : length_cap;
+    const int64_t n = operation_is_kth(plan->operation) ? length_cap / 2 + 1 : length_cap;
     return (size_t)(plan->problem.k_max < n ? plan->problem.k_max : n);
 }
 
@@ -43,7 +43,7 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
         .element_bytes = bytes,
         .position_bytes = wide ? 8 : 4,
         .tiles = pooled ? n / TILE + 1 : 0,
-        .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? TILE / WORD : 0,
+        .matches = operation_filters(plan->operation) ? TILE / WORD : 0,
         .sample_keys = words_of(cached < n ? cached : n) * WORD,
         .slots = {listed    ? words_of(LISTED_MIN) * WORD
                   : selects ? slots

@@ -25,7 +25,7 @@ struct scratch {
     size_t position_bytes; /* 4, or 8 in wide rows */
     struct tile *tiles;
     uint64_t *masks;             /* two for a tile, for each thread */
-    uint64_t *matches;           /* one for TILE elements, for each thread, of select_where */
+    uint64_t *matches;           /* one for TILE elements, for each thread, where there is a predicate */
     struct split_counts *totals; /* one for each thread */
     void *sample_keys;           /* also those of counting_kth */
     uint64_t *bins;              /* HISTOGRAM_BINS for each thread */

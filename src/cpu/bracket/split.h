@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the row against a threshold, with the predicate of select_where in between. */
+ * Parts of the row against a threshold, with the predicate in between. */
 #ifndef TOPK_SRC_CPU_SPLIT_H
 #define TOPK_SRC_CPU_SPLIT_H
 

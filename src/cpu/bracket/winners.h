@@ -12,7 +12,7 @@
 struct bracket {
     const struct call *call;
     const struct kernels *kernels;
-    const struct matcher *matcher; /* of select_where, or NULL */
+    const struct matcher *matcher; /* or NULL */
     const struct scratch *scratch;
     const struct kth_search *search; /* of kth, or NULL */
     const struct order *order;       /* of the problem, or of the search */

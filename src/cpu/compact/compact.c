@@ -37,12 +37,13 @@ static int run(const struct call *call) {
     const struct own *own = call->decision->own;
     const topk_operation operation = call->plan->operation;
     const int threads = threads_here(call->context, own->threads);
+    const struct matcher matcher = topk_cpu_matcher_of(call);
+    const bool joined = own->joins && call->input.lengths == NULL && !matcher.by_row;
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
-        .matcher = topk_cpu_matcher_of(call),
-        .units = topk_cpu_units_of(call, own->unit_elements, own->joins && call->input.lengths == NULL,
-                                   threads > 1),
+        .matcher = matcher,
+        .units = topk_cpu_units_of(call, own->unit_elements, joined, threads > 1),
         .masks = arena_take(&arena, (size_t)own->masks, sizeof(struct unit_masks)),
         .threads = threads,
     };

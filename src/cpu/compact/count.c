@@ -10,8 +10,7 @@ static void run_unit(const struct job *job, const struct unit *unit, uint64_t *m
     struct walk walk = walk_begin(&job->units, unit);
     for (int i = 0; i < unit->pieces; i++) {
         const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
-        const int64_t count =
-            (int64_t)topk_cpu_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
+        const int64_t count = (int64_t)mask_piece(job, &piece, mask);
         int64_t *total = &job->call->counts[piece.row];
         if (piece.offset == 0 && piece.last) {
             *total = count;

@@ -21,6 +21,13 @@ struct job {
     int threads;
 };
 
+/* Makes the mask of a piece; returns how many of its elements match. */
+static inline size_t mask_piece(const struct job *job, const struct piece *piece, uint64_t *mask) {
+    struct matcher own;
+    return topk_cpu_matcher_mask(topk_cpu_matcher_at(job->call, &job->matcher, piece->row, &own),
+                                 piece->element, (size_t)piece->count, mask);
+}
+
 /* One for each operation. */
 void topk_cpu_compact_where(struct job *job);
 void topk_cpu_compact_count(struct job *job);

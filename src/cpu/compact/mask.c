@@ -3,7 +3,7 @@
  *
  * Rows may begin anywhere and share elements, so that several units may write one byte. All writes are
  * relaxed atomics. A byte whose elements all lie in the piece is stored, since no row knows more of
- * them; the bits of others are joined with what is there. */
+ * them, unless rows have thresholds of their own; the bits of others are joined with what is there. */
 #include <string.h>
 
 #include "../team.h"
@@ -22,9 +22,9 @@ static void put_byte(unsigned char *to, unsigned char bits, bool whole) {
 }
 
 /* Writes the mask of n elements to bits first, first + 1, ... of `out`: in words where memory is aligned to
- * them, and at both ends, of which others may own a part, in bytes. Bits are numbered from the aligned
- * word that holds the first. */
-static void put_bits(unsigned char *out, size_t first, size_t n, const uint64_t *mask) {
+ * them, and at both ends, of which others may own a part, in bytes. `joins`: all of it in bytes, each joined
+ * with what is there. Bits are numbered from the aligned word that holds the first. */
+static void put_bits(unsigned char *out, size_t first, size_t n, const uint64_t *mask, bool joins) {
     unsigned char *begin = out + first / 8;
     const size_t misplaced = (uintptr_t)begin % sizeof(aligned_word);
     const size_t shift = misplaced * 8 + first % 8, end = shift + n, words = words_of(n);
@@ -32,14 +32,14 @@ static void put_bits(unsigned char *out, size_t first, size_t n, const uint64_t 
         const uint64_t begun = w < words ? mask[w] << shift : 0;
         const uint64_t carried = w > 0 && shift > 0 ? mask[w - 1] >> (WORD - shift) : 0;
         const uint64_t bits = begun | carried;
-        if (w * WORD >= shift && (w + 1) * WORD <= end) {
+        if (!joins && w * WORD >= shift && (w + 1) * WORD <= end) {
             __atomic_store_n((aligned_word *)(void *)(begin + w * 8 - misplaced), bits, __ATOMIC_RELAXED);
             continue;
         }
         for (size_t at = w * WORD; at < (w + 1) * WORD && at < end; at += 8) {
             if (at + 8 > shift) {
                 put_byte(begin + at / 8 - misplaced, (unsigned char)(bits >> at % WORD),
-                         at >= shift && at + 8 <= end);
+                         !joins && at >= shift && at + 8 <= end);
             }
         }
     }
@@ -55,8 +55,8 @@ static void run_part(void *argument, int part, int parts) {
         for (int i = 0; i < unit.pieces; i++) {
             const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
             if (piece.count > 0) {
-                (void)topk_cpu_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
-                put_bits(job->call->mask, piece.element, (size_t)piece.count, mask);
+                (void)mask_piece(job, &piece, mask);
+                put_bits(job->call->mask, piece.element, (size_t)piece.count, mask, job->matcher.by_row);
             }
         }
     }

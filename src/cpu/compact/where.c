@@ -58,8 +58,7 @@ static void run_unit(struct where *where, const struct unit *unit, struct unit_m
     uint64_t *mask = masks->mask;
     for (int i = 0; i < unit->pieces; i++) {
         const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
-        masks->counts[i] =
-            (uint32_t)topk_cpu_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
+        masks->counts[i] = (uint32_t)mask_piece(job, &piece, mask);
         count += masks->counts[i];
         mask += words_of((size_t)piece.count);
     }

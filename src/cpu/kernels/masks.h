@@ -59,26 +59,31 @@ static struct split_counts split(const void *elements, size_t n, const struct po
                                           : split_as(elements, n, point_map, threshold, false, above, equal);
 }
 
-static size_t match(const void *elements, size_t n, const struct point_map *point_map,
-                    const struct match *match, uint64_t *mask) {
+static INLINE size_t match_as(const kint *in, size_t n, const struct point_map *point_map,
+                              const struct match *match, bool by_magnitude, uint64_t *mask) {
     const struct arcs arcs = arcs_make(point_map, &match->arc, &match->arc);
     const uint64_t all = match->none ? 0 : UINT64_MAX;
-    const kint *in = elements;
     size_t count = 0;
     for (size_t i = 0; i < n; i += WORD) {
         uint64_t bits, same;
         fetch_ahead(in + i);
         if (n - i >= WORD) {
-            arcs_masks(&arcs, in + i, false, &bits, &same);
+            arcs_masks(&arcs, in + i, by_magnitude, &bits, &same);
             bits &= all;
         } else {
-            tail_masks(&arcs, in + i, n - i, false, &bits, &same);
+            tail_masks(&arcs, in + i, n - i, by_magnitude, &bits, &same);
             bits &= all & low_bits(n - i);
         }
         mask[i / WORD] = bits;
         count += (size_t)__builtin_popcountll(bits);
     }
     return count;
+}
+
+static size_t match(const void *elements, size_t n, const struct point_map *point_map,
+                    const struct match *match, uint64_t *mask) {
+    return points_by_magnitude(point_map) ? match_as(elements, n, point_map, match, true, mask)
+                                          : match_as(elements, n, point_map, match, false, mask);
 }
 
 static size_t count(const uint64_t *mask, size_t words) {

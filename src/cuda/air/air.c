@@ -147,7 +147,7 @@ static int prepare(const topk_context *context) {
 }
 
 const struct method topk_cuda_air = {.name = "air",
-                                     .operations = SELECTS_WHERE,
+                                     .operations = SELECTS_KTH_WHERE,
                                      .knobs = topk_cuda_air_knobs,
                                      .least_us = topk_cuda_air_least_us,
                                      .plan = decide,

@@ -16,7 +16,7 @@ static const int FIRST_BLOCKS = AIR_FIRST_BLOCKS_PER_SM;
 template <typename Element, bool WHERE>
 TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, const struct row &r) {
     struct air_state state = {};
-    bool beyond = a.target.kind == TARGET_KTH && r.wanted > r.length; /* the k-th is padding */
+    bool beyond = !WHERE && a.target.kind == TARGET_KTH && r.wanted > r.length; /* the k-th is padding */
     state.range = whole_range<Element>((uint64_t)r.k, (uint64_t)r.length);
     bool decided = !WHERE && is_decided(a.digits, state.range, 8 * sizeof(Element));
     state.phase = r.k == 0 || beyond ? AIR_DONE : decided ? AIR_DECIDED : AIR_OPEN;
@@ -24,7 +24,7 @@ TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, co
         a.states[row].range = state.range;
         a.states[row].phase = state.phase;
         if (a.target.kind == TARGET_KTH && state.phase == AIR_DONE)
-            write_kth_padding<Element>(a, row, r);
+            write_kth_padding<Element>(a, row, r, WHERE ? 0 : r.length);
         else if (a.target.kind == TARGET_KTH && decided)
             write_kth_class<Element>(a, row, state.range, r.k);
     }

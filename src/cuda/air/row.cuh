@@ -159,7 +159,9 @@ TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct 
         const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
         const struct row_progress at = row_passes(a, target, source, s);
         if (a.target.kind == TARGET_KTH) {
-            if (simt_thread() == 0)
+            if (WHERE && simt_thread() == 0 && r.k < r.wanted)
+                write_kth_padding<Element>(a, row, r, r.k);
+            else if (simt_thread() == 0)
                 write_kth_class<Element>(a, row, at.range, r.k);
             return;
         }
@@ -196,9 +198,9 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
         if (simt_thread() < SLOT_COUNTERS)
             s.block.counters[simt_thread()] = 0;
         simt_block_sync();
-        if (a.target.kind == TARGET_KTH && (r.k == 0 || r.wanted > r.length)) {
+        if (a.target.kind == TARGET_KTH && (r.k == 0 || (!WHERE && r.wanted > r.length))) {
             if (simt_thread() == 0)
-                write_kth_padding<Element>(a, row, r);
+                write_kth_padding<Element>(a, row, r, WHERE ? 0 : r.length);
         } else {
             select_row(a, row, r, predicate, s);
         }

@@ -112,10 +112,11 @@ TOPK_DEVICE void write_kth_class(const struct air_args &a, int64_t row, const st
                        (int64_t)range.candidates);
 }
 
-/* k is 0 or beyond the row's end. One thread. */
+/* k is 0 or beyond the elements that count. One thread. */
 template <typename Element>
-TOPK_DEVICE void write_kth_padding(const struct air_args &a, int64_t row, const struct row &r) {
-    write_kth<Element>(a.kth, row, a.rows.padding, r.wanted == 0 ? 0 : r.length, 0);
+TOPK_DEVICE void write_kth_padding(const struct air_args &a, int64_t row, const struct row &r,
+                                   int64_t counted) {
+    write_kth<Element>(a.kth, row, a.rows.padding, r.wanted == 0 ? 0 : counted, 0);
 }
 
 /* The digit of this pass for a row whose range the launch has found. */
@@ -153,10 +154,20 @@ TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, con
     uint64_t total =
         find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>([&](uint32_t bin) TOPK_LAMBDA { return bins[bin]; },
                                                          a.rows.map, digit, before, s.digit.sums, narrow_row);
+    bool is_kth = WHERE && a.target.kind == TARGET_KTH;
+    if (is_kth)
+        simt_block_sync(); /* behind the thread that narrowed the row */
     if (WHERE && simt_thread() == 0) {
         a.matches[row] = (int64_t)total;
         if (total == 0)
             state->phase = AIR_DONE;
+    }
+    if (is_kth && simt_thread() == 0) {
+        const struct row r = row_at(a.rows, row);
+        if (total < (uint64_t)r.wanted) {
+            state->phase = AIR_DONE;
+            write_kth_padding<Element>(a, row, r, (int64_t)total);
+        }
     }
     simt_block_sync();
     for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())

@@ -257,7 +257,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     const double read_us = move_us(context, bytes, topk_cuda_costs.air.bytes_per_us);
     const double sorted_us = sorting_us(context, plan, s->target);
     const topk_problem *p = &plan->problem;
-    const double chosen = plan->operation == TOPK_OPERATION_KTH /* what is not worse is collected, too */
+    const double chosen = operation_is_kth(plan->operation) /* what is not worse is collected, too */
                               ? (double)p->rows * (double)least(p->k_max, p->length_max)
                               : (double)plan->output_elements;
     if (s->one_block) {

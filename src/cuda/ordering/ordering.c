@@ -97,7 +97,7 @@ static bool is_held(const topk_context *context, const struct plan *plan) {
 
 bool topk_cuda_can_order(const topk_context *context, const struct plan *plan) {
     return wants_positions(plan) || (plan->problem.order == TOPK_ORDER_BEST_FIRST &&
-                                     plan->operation != TOPK_OPERATION_KTH && is_held(context, plan));
+                                     !operation_is_kth(plan->operation) && is_held(context, plan));
 }
 
 bool topk_cuda_orders_beyond(const topk_context *context, const struct plan *plan, int64_t sorted_max) {

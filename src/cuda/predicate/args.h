@@ -6,10 +6,12 @@
 #include "../../keys.h"
 #include "../grid.h"
 
-/* A comparison whose bounds the device reads. */
+/* A comparison whose bounds the device reads, or AT_LEAST. */
 struct device_bounds {
-    const topk_bound *values; /* {low, high} in device memory, or NULL: the host knows the match */
+    const void *
+        values; /* topk_bound low and high, or an element, in device memory; NULL: the host knows the match */
     topk_predicate_kind kind;
+    bool largest, by_magnitude, nan_best; /* AT_LEAST: how elements rank */
     struct type_traits traits;
     struct match *found; /* the match, once a launch has read the bounds */
 };
@@ -42,6 +44,9 @@ int topk_cuda_prepare_bounds(void);
 
 /* The call has a predicate. `found`: room for a match, in device memory. */
 struct predicate_args topk_cuda_predicate_args(const struct call *call, struct match *found);
+
+/* struct backend, check_predicate. */
+topk_status topk_cuda_check_predicate(const struct plan *plan, const topk_predicate *predicate);
 
 /* Launches the reading of the bounds, if they lie in device memory. */
 int topk_cuda_read_bounds(const struct call *call, const struct predicate_args *args);

@@ -14,7 +14,7 @@
 static inline enum target_kind radix_target_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
-    if (plan->operation == TOPK_OPERATION_KTH) {
+    if (operation_is_kth(plan->operation)) {
         return TARGET_KTH;
     }
     if (p->order == TOPK_ORDER_ANY && p->ties == TOPK_TIES_ANY) {
