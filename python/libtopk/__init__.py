@@ -36,18 +36,18 @@ from libtopk._load import library_path  # first: the core is empty until the lib
 from libtopk._core import Context
 from libtopk._api import (Choice, Kth, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth, mask,
                           merge, route, select_where, top_k, topk, where, workspace_size)
-from libtopk._accumulator import Accumulator
-from libtopk._options import Options, Predicate, PredicateOptions
+from libtopk._accumulator import Accumulator, Bar
+from libtopk._options import AnyPredicate, Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
 from libtopk._shard import Shard, Sharded
 
 if TYPE_CHECKING:
     from libtopk._quantiles import median, percentile, quantile
 
-__all__ = ["Accumulator", "Choice", "Context", "Kth", "Method", "Options", "Predicate", "PredicateOptions", "Route",
-           "Shape", "Shard", "Sharded", "TopK", "Where", "argtopk", "argwhere", "choice", "count", "explain", "kth",
-           "library_path", "mask", "median", "merge", "percentile", "quantile", "route", "select_where", "top_k", "topk",
-           "where", "workspace_size"]
+__all__ = ["Accumulator", "AnyPredicate", "Bar", "Choice", "Context", "Kth", "Method", "Options", "Predicate",
+           "PredicateOptions", "Route", "Shape", "Shard", "Sharded", "TopK", "Where", "argtopk", "argwhere", "choice",
+           "count", "explain", "kth", "library_path", "mask", "median", "merge", "percentile", "quantile", "route",
+           "select_where", "top_k", "topk", "where", "workspace_size"]
 __version__ = "0.1.0"
 
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from operator import index
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,18 @@ from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
-_INIT, _PUSH, _MERGE, _PEEK, _FINISH, _EXPORT, _IMPORT = range(9, 16)
+_INIT, _PUSH, _MERGE, _PEEK, _FINISH, _EXPORT, _IMPORT, _BAR, _RAISE = range(9, 18)
 
 # What to_bytes() begins with, with its format version, and the options that it writes.
 _BYTES = "libtopk.Accumulator 1"
 _OPTIONS = frozenset(("magnitude", "nan", "order", "index_dtype", "index_base", "method", "tuning"))
+
+
+class Bar(NamedTuple):
+    """What no element may rank behind to be a result: of each row an element, and its position in the stream or -1."""
+
+    values: Array
+    positions: Array
 
 
 def _bytes_beside(like, size):
@@ -422,6 +429,32 @@ class Accumulator:
         """The k best so far, best first or by position, as TopK(values, indices); more may be pushed."""
         with self._turns.take():
             return self._results(_PEEK, out)
+
+    def bar(self) -> Bar:
+        """What no element may rank behind any more to be a result, of each row: Bar(values, positions).
+
+        Elements of later chunks that rank behind values[r], ties by position, need not be computed or pushed. A position is
+        that in the stream; -1 where there is no bar yet. The bar lags behind the k-th best; it takes constant time. On the
+        CPU alone (NotImplementedError).
+        """
+        with self._turns.take():
+            if self._state is None:
+                raise RuntimeError("nothing has been pushed, so the type of the bar is not known")
+            values, positions = self._run(_BAR, self._like)
+            if self._give is None:
+                return Bar(values, positions)
+            return Bar(self._give(values), self._give(positions, self._pushed - 1, True))
+
+    def raise_bar(self, values: Array, positions: Array) -> None:
+        """Raises the bar of each row, to what bar() of another accumulator of the same stream says, for one.
+
+        Of what is pushed or merged from now on nothing takes part that ranks behind. Negative positions raise nothing. Bytes
+        and pickles do not hold such a bar. On the CPU alone (NotImplementedError).
+        """
+        with self._turns.take():
+            if self._state is None:
+                raise RuntimeError("nothing has been pushed, so there is no bar to raise")
+            self._run(_RAISE, self._like, {"bar": values, "positions": positions})
 
     def finish(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """As peek(), and ends the stream: the next push begins a new one."""

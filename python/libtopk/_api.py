@@ -154,10 +154,10 @@ def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: t
     quiet NaN for all NaN, the magnitude if `magnitude` is set. With k = 0 or k beyond a row's end it is padding, and
     equal is 0.
 
-    It takes no predicate. The k-th of the elements that meet one is the k-th of the matches:
+    With a predicate it counts the elements that meet it, as if a row had only these. So the medians of what is known:
 
-        values, _, offsets = libtopk.where(x, ne=nodata)
-        kth, better, equal = libtopk.kth(values, k, offsets=offsets)
+        counts = libtopk.count(x, ne=nodata)
+        medians = libtopk.kth(x, (counts + 1) // 2, largest=False, ne=nodata).kth
     """
     return Kth(*_run(RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
 
@@ -172,6 +172,8 @@ def select_where(x: Array, k: int | Array, largest: bool = True, sorted: bool = 
 def where(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Array, Array, Array] | None = None,
           workspace: Array | None = None, **options: Unpack[WhereOptions]) -> Where:
     """The elements that meet a predicate, in input order: where(x, ge=0.5), where(x, mask=x > y).
+
+    All that are among the k best, with all that tie with the k-th: where(x, at_least=kth(x, k).kth).
 
     capacity   room for so many matches. None: as many as there are, for which x is counted first; that reads it twice
                and, on a GPU, waits for the count

@@ -135,10 +135,17 @@ def _lengths(array, dim, options):
     return _core.integers(options["lengths"], array, "lengths").reshape(-1).clip(0, length)
 
 
+_COMPARISONS = "gt", "ge", "lt", "le", "eq", "ne", "between"
+
+
 def _kth(run, array, k, dim, options):
     """From one element of each row. It is the k-th if k is a place in the row, and all of the row tie with it."""
     one = _copied(_first(array, dim, 1))
     lengths = _lengths(array, dim, options)
+    if any(options.get(name) is not None for name in _COMPARISONS):
+        asked = {name: options[name] for name in (*_COMPARISONS, "context") if name in options}
+        matches = _core.run(_RUN, _COUNT, one, None, True, True, dim, None, 1, None, asked, None)
+        lengths = lengths * _core.adopt(matches)[0].reshape(-1)
     places = k if isinstance(k, int) else _core.integers(k, array, "k").reshape(-1).clip(0, _k_max(k, options))
     if any(not isinstance(given, int) and len(given) != _elements(one) for given in (places, lengths)):
         return run(one, k, options)  # raises an exception
@@ -212,7 +219,7 @@ def answer(mode, operation, array, k, largest, sorted, dim, out, wanted, workspa
     Takes the arguments of run(); `array` is of numpy, torch or cupy, and `dim` counts from 0.
     """
     options = {name: value for name, value in (options or {}).items() if name != "axis"}
-    if any(options.get(name) is not None for name in ("offsets", "begins", "ends", "mask", "bits")):
+    if any(options.get(name) is not None for name in ("offsets", "begins", "ends", "mask", "bits", "at_least")):
         return NotImplemented
     if hasattr(k, "__index__") and not getattr(k, "shape", ()):
         k = operator.index(k)

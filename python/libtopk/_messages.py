@@ -48,7 +48,7 @@ def in_python(text: str) -> str:
 
 
 PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
-_KTH, _ROUTE, _INIT, _PUSH, _SHARD = 2, 7, 9, 10, 16  # as the core numbers operations; from _INIT on an accumulator's
+_ROUTE, _INIT, _PUSH, _SHARD = 7, 9, 10, 18  # as the core numbers operations; from _INIT on an accumulator's
 _OF_ROUTE = {name: words for names, words in (
     ("norm_topk_prob renormalize renormalise normalize normalise norm",
      "weights are always divided by their sum over the chosen experts; for others, use the indices, and take the "
@@ -69,11 +69,8 @@ def _advice(operation, name):
         return _OF_ROUTE.get(name)
     if name in ("descending", "ascending", "reverse"):
         return "use largest"
-    if name not in PREDICATES:
+    if name not in PREDICATES and name != "at_least":
         return None
-    if operation == _KTH:
-        return (f"kth() takes no predicate; use where(), then kth() of the matches: values, _, offsets = where(x, "
-                f"{name}=...); kth(values, k, offsets=offsets)")
     if operation == _PUSH:
         return "use mask"
     return "push() takes predicates" if operation >= _INIT else "use select_where(), which takes predicates"

@@ -12,7 +12,6 @@ from libtopk._messages import PREDICATES
 
 _SELECT, _KTH, _WHERE, _SELECT_WHERE, _COUNT, _MASK = range(1, 7)
 _RUN = 0
-_EXTENTS = "lengths", "offsets", "begins", "ends", "length_max"
 
 
 def _type_of_numbers(kind):
@@ -102,25 +101,13 @@ def of_chunk(error, predicate, context):
     return numbers, {"mask": unpacked(chosen(numbers, bits, predicate, context), len(numbers))}
 
 
-def _kth(numbers, k, largest, dim, out, wanted, workspace, options):
-    """Of the elements that are no nulls, which are brought together first."""
-    rows = {name: options.pop(name) for name in (*_EXTENTS, "bits") if options.get(name) is not None}
-    rows["context"] = options.get("context")
-    total = _core.run(_RUN, _COUNT, numbers, None, True, True, dim, None, 1, None, rows, None).sum()
-    values, _, offsets = _core.run(_RUN, _WHERE, numbers, None, True, True, dim, None, 7, None,
-                                   {**rows, "capacity": int(total)}, None)
-    if "offsets" in rows or "begins" in rows:
-        options["offsets"] = offsets
-    return _core.run(_RUN, _KTH, values, k, largest, True, dim, out, wanted, workspace, options, None)
-
-
 def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other):
     """What run() returns for these arguments, for which it raised Nulls."""
     options = dict(options or {})
 
     def run(operation, x, options):
         return _core.run(mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other)
-    if operation > _MASK or error.column is None:
+    if operation > _MASK or error.column is None or options.get("at_least") is not None:
         raise error
     if error.column is not x:
         if error.column is not options.get("mask"):
@@ -128,10 +115,8 @@ def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, work
         return run(operation, x, {**options, "mask": adopt_mask(options["mask"])})
     numbers, bits = split(error)
     predicate = {name: options[name] for name in PREDICATES if options.get(name) is not None}
-    if (operation in (_SELECT, _KTH)) == bool(predicate) or (operation == _KTH and mode != _RUN):
+    if (bool(predicate) == (operation == _SELECT) and operation != _KTH) or (operation == _KTH and mode != _RUN):
         return run(operation, numbers, options)  # an exception, or a plan, which is for all elements
     options = {name: options[name] for name in options if name not in predicate}
     options["bits"] = chosen(numbers, bits, predicate, options.get("context"))
-    if operation == _KTH:
-        return _kth(numbers, k, largest, dim, out, wanted, workspace, options)
     return run(_SELECT_WHERE if operation == _SELECT else operation, numbers, options)

@@ -50,6 +50,16 @@ class Predicate(TypedDict, total=False):
     bits: Any
 
 
+class AnyPredicate(Predicate, total=False):
+    """Predicate, or:
+
+    at_least         an array of the type of x, with one element or one for each row: what ranks at or above it, as
+                     topk() ranks by largest, magnitude and nan. On a GPU one element alone
+    """
+
+    at_least: Any
+
+
 class _Ranking(_Rows, total=False):
     magnitude: bool
     nan: Literal["largest", "last"]
@@ -105,8 +115,8 @@ class Options(_Ranking, total=False):
     epsilon_relative: float
 
 
-class KthOptions(_Ranking, total=False):
-    """Options of kth(): these of Options."""
+class KthOptions(_Ranking, AnyPredicate, total=False):
+    """Options of kth(): these of Options, and AnyPredicate."""
 
     k_max: int
 
@@ -118,8 +128,10 @@ class QuantileOptions(Predicate, total=False):
     context: Context
 
 
-class PredicateOptions(_Rows, Predicate, total=False):
-    """Options of count() and mask(): these of Options, and Predicate."""
+class PredicateOptions(_Ranking, AnyPredicate, total=False):
+    """Options of count() and mask(): these of Options, and AnyPredicate. How elements rank goes with at_least alone."""
+
+    largest: bool
 
 
 class WhereOptions(PredicateOptions, total=False):
@@ -128,7 +140,7 @@ class WhereOptions(PredicateOptions, total=False):
     indices: Any
 
 
-class SelectWhereOptions(Options, Predicate, total=False):
+class SelectWhereOptions(Options, AnyPredicate, total=False):
     pass
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from libtopk._options import ShardOptions
 
-_BEGIN, _COUNT, _ADVANCE, _RESULT = range(16, 20)
+_BEGIN, _COUNT, _ADVANCE, _RESULT = range(18, 22)
 _EXTENTS = ("lengths", "offsets", "begins", "ends")
 
 

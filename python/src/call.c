@@ -18,6 +18,7 @@ static void begin(struct call *call, int operation, bool is_plan) {
     call->routing = (topk_routing)TOPK_ROUTING_INIT;
     call->lists = (topk_lists)TOPK_LISTS_INIT;
     call->counters = call->numbers = NULL;
+    call->positions = NULL;
     call->x.object = call->workspace.object = call->other.object = NULL;
     for (int i = 0; i < OUTPUTS_MAX; ++i) {
         memset(&call->outputs[i], 0, offsetof(struct output, shape));
@@ -87,6 +88,18 @@ static bool needs_predicate(int operation) {
            operation == TOPK_OPERATION_COUNT || operation == TOPK_OPERATION_MASK;
 }
 
+/* Whether the call has a predicate: kth() may have one. */
+static bool has_predicate(const struct call *call) {
+    return needs_predicate(call->operation) ||
+           (call->operation == TOPK_OPERATION_KTH && call->predicate.kind != TOPK_PREDICATE_UNDEFINED);
+}
+
+/* What the C library calls the operation. */
+static topk_operation operation_of(const struct call *call) {
+    return call->operation == TOPK_OPERATION_KTH && has_predicate(call) ? TOPK_OPERATION_KTH_WHERE
+                                                                        : (topk_operation)call->operation;
+}
+
 /* The arguments of run(). */
 enum { MODE, OPERATION, X, K, LARGEST, SORTED, DIM, OUT, WANTED, WORKSPACE, OPTIONS, OTHER, ARGUMENTS };
 
@@ -106,7 +119,7 @@ static int prepare(struct call *call, PyObject *const *arguments) {
     call->problem.tuning = call->tuning[0] == '\0' ? NULL : call->tuning;
     if (needs_predicate(call->operation) && call->predicate.kind == TOPK_PREDICATE_UNDEFINED) {
         PyErr_SetString(PyExc_TypeError,
-                        "a predicate is needed: gt, ge, lt, le, eq, ne, between, mask or bits");
+                        "a predicate is needed: gt, ge, lt, le, eq, ne, between, mask, bits or at_least");
         return -1;
     }
     return 0;
@@ -117,10 +130,9 @@ static int measure(const struct call *call, size_t *bytes) {
     if (call->operation == OPERATION_EXPORT) {
         return library_check(library.accumulator_export_size(context, &call->problem, bytes));
     }
-    return library_check(
-        call->operation >= OPERATION_INIT
-            ? library.accumulator_size(context, &call->problem, bytes)
-            : library.workspace_size(context, (topk_operation)call->operation, &call->problem, bytes));
+    return library_check(call->operation >= OPERATION_INIT
+                             ? library.accumulator_size(context, &call->problem, bytes)
+                             : library.workspace_size(context, operation_of(call), &call->problem, bytes));
 }
 
 static topk_status run_accumulator(struct call *call, const topk_output *output, void *state, size_t bytes) {
@@ -145,6 +157,12 @@ static topk_status run_accumulator(struct call *call, const topk_output *output,
     case OPERATION_PEEK:
         return library.accumulator_peek(context, problem, state, bytes, output->values, output->indices,
                                         call->stream);
+    case OPERATION_BAR:
+        return library.accumulator_bar(context, problem, state, bytes, output->values, output->better,
+                                       call->stream);
+    case OPERATION_RAISE:
+        return library.accumulator_raise(context, problem, state, bytes, predicate->threshold,
+                                         call->positions, call->stream);
     case OPERATION_EXPORT:
         return library.accumulator_export(context, problem, state, bytes, call->other.data, other_bytes,
                                           call->stream);
@@ -166,11 +184,11 @@ static topk_status run(struct call *call, void *memory, size_t bytes) {
     if (call->operation >= OPERATION_INIT) {
         return run_accumulator(call, &output, memory, bytes);
     }
-    call->input.predicate = needs_predicate(call->operation) ? &call->predicate : NULL;
+    call->input.predicate = has_predicate(call) ? &call->predicate : NULL;
     call->input.routing = call->operation == TOPK_OPERATION_ROUTE ? &call->routing : NULL;
     call->input.lists = call->operation == TOPK_OPERATION_MERGE ? &call->lists : NULL;
-    return library.run(call->context->handle, (topk_operation)call->operation, &call->problem, &call->input,
-                       &output, memory, bytes, call->stream);
+    return library.run(call->context->handle, operation_of(call), &call->problem, &call->input, &output,
+                       memory, bytes, call->stream);
 }
 
 static topk_status run_unlocked(struct call *call, void *memory, size_t bytes) {
@@ -286,7 +304,7 @@ static PyObject *complete(struct call *call, PyObject *workspace, PyObject *othe
 static PyObject *explain(const struct call *call) {
     size_t needed = 0;
     const topk_context *context = call->context->handle;
-    topk_operation operation = (topk_operation)call->operation;
+    topk_operation operation = operation_of(call);
     if (library_check(library.explain(context, operation, &call->problem, NULL, 0, &needed)) != 0) {
         return NULL;
     }
@@ -330,7 +348,7 @@ static PyObject *choice_of(const topk_plan *plan) {
 
 static PyObject *choose(const struct call *call) {
     topk_plan *plan = NULL;
-    topk_operation operation = (topk_operation)call->operation;
+    topk_operation operation = operation_of(call);
     if (library_check(library.plan_create(call->context->handle, operation, &call->problem, NULL, &plan)) !=
         0) {
         return NULL;

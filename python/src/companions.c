@@ -82,6 +82,48 @@ static int take_mask(struct call *call) {
     return 0;
 }
 
+/* An array of that type with one element for each row; or, with `or_one`, with one for all. */
+static int take_numbers(struct call *call, int number, const char *name, topk_type type, bool or_one,
+                        struct array **numbers) {
+    if (inputs_keep(call, call->given[number], name, numbers) != 0 ||
+        check_where(call, *numbers, name) != 0) {
+        return -1;
+    }
+    if ((*numbers)->type != type) {
+        PyErr_Format(PyExc_TypeError, "%s is not of %s", name,
+                     number == GIVEN_THRESHOLD ? "the type of x" : "type int64");
+        return -1;
+    }
+    const int64_t elements = array_elements(*numbers);
+    if ((!or_one || elements != 1) && elements != call->problem.rows) {
+        PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the rows are %lld", name,
+                     (long long)elements, (long long)call->problem.rows);
+        return -1;
+    }
+    return make_contiguous(*numbers, name);
+}
+
+static int take_threshold(struct call *call) {
+    const bool is_bar = call->operation == OPERATION_RAISE;
+    struct array *threshold;
+    if (take_numbers(call, GIVEN_THRESHOLD, is_bar ? "bar" : "at_least", call->x.type, !is_bar, &threshold) !=
+        0) {
+        return -1;
+    }
+    call->predicate.threshold = threshold->data;
+    call->predicate.threshold_stride = array_elements(threshold) == 1 ? 0 : 1;
+    return 0;
+}
+
+static int take_positions(struct call *call) {
+    struct array *positions;
+    if (take_numbers(call, GIVEN_POSITIONS, "positions", TOPK_I64, false, &positions) != 0) {
+        return -1;
+    }
+    call->positions = positions->data;
+    return 0;
+}
+
 static int take_bias(struct call *call) {
     struct array *bias;
     if (inputs_keep(call, call->given[GIVEN_BIAS], "bias", &bias) != 0 ||
@@ -102,6 +144,8 @@ static int take_bias(struct call *call) {
 int companions_take(struct call *call) {
     return (call->given[GIVEN_INDICES] == NULL || take_payload(call) == 0) &&
                    (call->given[GIVEN_MASK] == NULL || take_mask(call) == 0) &&
+                   (call->given[GIVEN_THRESHOLD] == NULL || take_threshold(call) == 0) &&
+                   (call->given[GIVEN_POSITIONS] == NULL || take_positions(call) == 0) &&
                    (call->given[GIVEN_BIAS] == NULL || take_bias(call) == 0)
                ? 0
                : -1;

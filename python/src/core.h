@@ -43,7 +43,7 @@
     X(plan_create) X(plan_query) X(plan_query_method) X(plan_destroy)                                         \
     X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
     X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(accumulator_export_size)                  \
-    X(accumulator_export) X(accumulator_import)                                                               \
+    X(accumulator_export) X(accumulator_import) X(accumulator_bar) X(accumulator_raise)                                                               \
     X(sharded_query) X(sharded_begin) X(sharded_count) X(sharded_advance) X(sharded_result)
 /* clang-format on */
 
@@ -211,6 +211,8 @@ enum operation {
     OPERATION_FINISH,
     OPERATION_EXPORT,
     OPERATION_IMPORT,
+    OPERATION_BAR,
+    OPERATION_RAISE,
     OPERATION_SHARD_BEGIN,
     OPERATION_SHARD_COUNT,
     OPERATION_SHARD_ADVANCE,
@@ -226,6 +228,8 @@ enum given {
     GIVEN_ENDS,
     GIVEN_INDICES,
     GIVEN_MASK,
+    GIVEN_THRESHOLD, /* of at_least, and of a bar */
+    GIVEN_POSITIONS, /* of a bar */
     GIVEN_BIAS,
     GIVEN_COUNTERS,
     GIVEN_SUMS,
@@ -273,6 +277,7 @@ struct call {
     topk_problem problem;
     topk_input input;
     topk_predicate predicate;
+    const int64_t *positions; /* of a bar */
     topk_routing routing;
     topk_lists lists;
     int64_t *counters, *numbers; /* of a shard: its own, and those of others */

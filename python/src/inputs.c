@@ -337,7 +337,7 @@ static void match_nothing(struct call *call) {
     call->problem.row_stride = call->length;
     call->problem.elements_max = 0;
     call->input = (topk_input){.size = sizeof call->input, .values = call->input.values};
-    call->given[GIVEN_MASK] = NULL;
+    call->given[GIVEN_MASK] = call->given[GIVEN_THRESHOLD] = NULL;
     call->predicate.kind = TOPK_BETWEEN;
     call->predicate.low = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 1}};
     call->predicate.high = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 0}};
@@ -345,7 +345,7 @@ static void match_nothing(struct call *call) {
 
 /* Whether length_max is not of x, but of all chunks of an accumulator. */
 static bool is_of_stream(const struct call *call) {
-    return call->operation >= OPERATION_INIT && call->operation <= OPERATION_IMPORT;
+    return call->operation >= OPERATION_INIT && call->operation < OPERATION_SHARD_BEGIN;
 }
 
 int inputs_take(struct call *call, PyObject *k) {

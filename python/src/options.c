@@ -13,7 +13,8 @@ enum {
     OF_MASK = 1 << TOPK_OPERATION_MASK,
     OF_ROUTE = 1 << TOPK_OPERATION_ROUTE,
     OF_STATE = 1 << OPERATION_INIT | 1 << OPERATION_MERGE | 1 << OPERATION_PEEK | 1 << OPERATION_FINISH |
-               1 << OPERATION_EXPORT | 1 << OPERATION_IMPORT,
+               1 << OPERATION_EXPORT | 1 << OPERATION_IMPORT | 1 << OPERATION_BAR | 1 << OPERATION_RAISE,
+    OF_RAISE = 1 << OPERATION_RAISE,
     OF_PUSH = 1 << OPERATION_PUSH,
     OF_MERGE = 1 << TOPK_OPERATION_MERGE,
     OF_SHARD = 1 << OPERATION_SHARD_BEGIN | 1 << OPERATION_SHARD_COUNT | 1 << OPERATION_SHARD_ADVANCE |
@@ -21,7 +22,8 @@ enum {
 
     OF_SELECTIONS = OF_SELECT | OF_SELECT_WHERE,
     OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH | OF_MERGE | OF_SHARD,
-    OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_COUNT | OF_MASK | OF_PUSH | OF_SHARD,
+    OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_KTH | OF_COUNT | OF_MASK | OF_PUSH | OF_SHARD,
+    OF_COMPACTIONS = OF_WHERE | OF_COUNT | OF_MASK, /* elements rank there for at_least alone */
     OF_ROWS = OF_SELECTIONS | OF_KTH | OF_WHERE | OF_COUNT | OF_MASK,
     OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH,
     OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH | OF_MERGE,
@@ -208,8 +210,9 @@ static int read_bound(PyObject *value, const struct option *option, topk_bound *
 
 static int take_predicate(struct call *call, topk_predicate_kind kind) {
     if (call->predicate.kind != TOPK_PREDICATE_UNDEFINED) {
-        PyErr_SetString(PyExc_TypeError,
-                        "two predicates, where one is meant: gt, ge, lt, le, eq, ne, between, mask or bits");
+        PyErr_SetString(
+            PyExc_TypeError,
+            "two predicates, where one is meant: gt, ge, lt, le, eq, ne, between, mask, bits or at_least");
         return -1;
     }
     call->predicate.kind = kind;
@@ -245,6 +248,18 @@ static int read_mask(struct call *call, PyObject *value, const struct option *op
     return take_predicate(call, (topk_predicate_kind)option->number);
 }
 
+static int read_threshold(struct call *call, PyObject *value, const struct option *option) {
+    call->given[GIVEN_THRESHOLD] = value;
+    return take_predicate(call, (topk_predicate_kind)option->number);
+}
+
+static int read_largest(struct call *call, PyObject *value, const struct option *option) {
+    int largest = PyObject_IsTrue(value);
+    (void)option;
+    call->problem.direction = largest ? TOPK_LARGEST : TOPK_SMALLEST;
+    return largest < 0 ? -1 : 0;
+}
+
 #define PLACE(member) offsetof(struct call, member)
 
 static const char *const nans[] = {"largest", "last", NULL};
@@ -255,10 +270,11 @@ static const char *const scores[] = {"logit", "sigmoid", NULL};
 static const char *const weighings[] = {"softmax", "sigmoid", NULL};
 
 static const struct option table[] = {
-    {"nan", OF_RANKINGS, read_word, PLACE(problem.nan), nans, 0},
+    {"nan", OF_RANKINGS | OF_COMPACTIONS, read_word, PLACE(problem.nan), nans, 0},
     {"ties", OF_SELECTIONS | OF_MERGE, read_word, PLACE(problem.ties), ties, 0},
     {"order", OF_SELECTIONS | OF_STATE | OF_PUSH | OF_MERGE, read_word, PLACE(problem.order), orders, 0},
-    {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
+    {"largest", OF_COMPACTIONS, read_largest, 0, NULL, 0},
+    {"magnitude", OF_RANKINGS | OF_COMPACTIONS, read_flag, PLACE(problem.rank), NULL, 0},
     {"index_dtype", OF_POSITIONS | OF_MERGE, read_index_dtype, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
     {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH | OF_MERGE | OF_SHARD, read_told, PLACE(problem.k_max), NULL,
@@ -288,6 +304,7 @@ static const struct option table[] = {
     {"between", OF_PREDICATES, read_between, 0, NULL, 0},
     {"mask", OF_PREDICATES, read_mask, 0, NULL, TOPK_BYTE_MASK},
     {"bits", OF_PREDICATES & ~OF_PUSH, read_mask, 0, NULL, TOPK_BIT_MASK},
+    {"at_least", OF_COMPACTIONS | OF_SELECT_WHERE | OF_KTH, read_threshold, 0, NULL, TOPK_AT_LEAST},
     {"capacity", OF_WHERE, read_size, PLACE(capacity), NULL, 0},
 
     {"score", OF_ROUTE, read_word, PLACE(routing.score), scores, 0},
@@ -298,6 +315,8 @@ static const struct option table[] = {
     {"factor", OF_ROUTE, read_factor, 0, NULL, 0},
 
     {"axis", OF_ROWS | OF_ROUTE, read_axis, 0, NULL, 0},
+    {"bar", OF_RAISE, read_given, 0, NULL, GIVEN_THRESHOLD},
+    {"positions", OF_RAISE, read_given, 0, NULL, GIVEN_POSITIONS},
 
     {"base", OF_PUSH, read_integer, PLACE(base), NULL, 0},
 
@@ -332,6 +351,11 @@ int options_read(struct call *call, PyObject *options) {
         if (read_option(call, name, value) != 0) {
             return -1;
         }
+    }
+    if ((OF_COMPACTIONS >> call->operation & 1) != 0 && call->predicate.kind != TOPK_AT_LEAST &&
+        (call->problem.rank != TOPK_BY_VALUE || call->problem.nan != TOPK_NAN_AS_LARGEST)) {
+        PyErr_SetString(PyExc_TypeError, "the options magnitude and nan go with at_least here");
+        return -1;
     }
     return 0;
 }

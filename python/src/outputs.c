@@ -31,6 +31,8 @@ static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS, AT(mask)}
 static const struct result_spec routed[] = {{"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
                                             {"weights", TOPK_F32, OF_ROWS_AND_K, AT(weights)},
                                             {0}};
+static const struct result_spec barred[] = {
+    {"values", OWN_TYPE, OF_ROWS, AT(values)}, {"positions", TOPK_I64, OF_ROWS, AT(better)}, {0}};
 #define AT_SHARD(field) offsetof(topk_sharded_output, field)
 static const struct result_spec sharded[] = {{"kth", OWN_TYPE, OF_ROWS, AT_SHARD(kth)},
                                              {"better", TOPK_I64, OF_ROWS, AT_SHARD(better)},
@@ -55,11 +57,14 @@ static const struct result_spec *results_of(int operation) {
         return masked;
     case TOPK_OPERATION_ROUTE:
         return routed;
+    case OPERATION_BAR:
+        return barred;
     case OPERATION_INIT:
     case OPERATION_PUSH:
     case OPERATION_MERGE:
     case OPERATION_EXPORT:
     case OPERATION_IMPORT:
+    case OPERATION_RAISE:
     case OPERATION_SHARD_BEGIN:
     case OPERATION_SHARD_COUNT:
     case OPERATION_SHARD_ADVANCE:

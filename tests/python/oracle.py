@@ -97,6 +97,13 @@ def meets(array, kind, bound):
     return np.array([OPERATORS[kind](x, bound) for x in numbers(array)], bool).reshape(array.shape)
 
 
+def at_least(rows, thresholds, **choice):
+    """Which elements rank at or above a threshold: one, or one for each row."""
+    both = [ranks(np.concatenate([[threshold], row], dtype=row.dtype), **choice)
+            for row, threshold in zip(rows, np.broadcast_to(thresholds, len(rows)))]
+    return np.array([rank[1:] <= rank[0] for rank in both])
+
+
 def where(rows, chosen, dtype):
     """(values, indices, offsets) of the elements of rows that are chosen."""
     positions = [np.flatnonzero(row) for row in chosen]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import libtopk
-from backend import Accumulator, few, select_where, topk
+from backend import ON_GPU, Accumulator, few, select_where, topk
 from oracle import all_same, meets, same
 from strategies import choices, extents, problems, tensors
 from test_arrays import Exporter
@@ -218,3 +218,41 @@ def test_what_fails_begins_no_stream():
         others.merge(stream)  # it has the chunk_max of its own first chunk
         stream.finish()
         others.finish()
+
+
+@pytest.mark.skipif(ON_GPU, reason="bars are the CPU's")
+@fewer_examples
+@given(problems(), cuts, choices)
+def test_bars_that_are_passed_on_lose_nothing(problem, shares, choice):
+    matrix, k = problem
+    streams = Accumulator(k, **choice), Accumulator(k, **choice)
+    edges = [0, *sorted(int(share * matrix.shape[1]) for share in shares), matrix.shape[1]]
+    for number, (begin, end) in enumerate(zip(edges[:-1], edges[1:])):
+        to, other = streams[number % 2], streams[1 - number % 2]
+        to.push(matrix[:, begin:end], begin)
+        bar = to.bar()
+        assert bar.values.shape == bar.positions.shape == matrix.shape[:1]
+        if number > 0:
+            other.raise_bar(bar.values, bar.positions)
+    if len(edges) > 2:
+        streams[0].merge(streams[1])
+    assert all_same(streams[0].peek(), topk(matrix, k, **choice))
+
+
+@pytest.mark.skipif(ON_GPU, reason="bars are the CPU's")
+def test_a_bar_is_an_element_and_its_position():
+    stream = Accumulator(2)
+    with pytest.raises(RuntimeError, match="nothing has been pushed"):
+        stream.bar()
+    stream.push(np.array([[5.0, 1, 4], [3, 3, 3]]))
+    assert stream.bar().positions.tolist() == [-1, -1]
+    stream.push(np.array([[6.0, 0], [3, 3]]))
+    stream.push(np.array([[0.0], [9]]))
+    assert stream.bar().values.tolist() == [5, 3] and stream.bar().positions.tolist() == [0, 1]
+    stream.raise_bar(np.array([6.0, 0]), np.array([3, -1]))
+    stream.push(np.array([[5.5], [8]]))
+    assert stream.peek().indices.tolist() == [[3, 0], [5, 6]]
+    zeros = np.zeros(2)
+    for values, positions in (zeros[:1], np.zeros(2, int)), (zeros.astype("f4"), np.zeros(2, int)), (zeros, np.zeros(2, "i4")):
+        with pytest.raises((TypeError, ValueError), match="bar|positions"):
+            stream.raise_bar(values, positions)

@@ -28,7 +28,10 @@ FAILURES = [  # (exception, part of its sentence, call)
     (TypeError, "no option 'gt' here", lambda: topk(X, 1, gt=3)),
     (TypeError, "no option 'ties' here", lambda: kth(X, 1, ties="any")),
     (TypeError, "no option 'max_iterations' here", lambda: kth(X, 1, max_iterations=3)),
-    (TypeError, "no option 'nan' here", lambda: where(X, gt=1, nan="last")),
+    (TypeError, "nan go with at_least here", lambda: where(X, gt=1, nan="last")),
+    (TypeError, "at_least is not of the type of x", lambda: where(X, at_least=X[0, :1].astype(np.float64))),
+    (ValueError, "at_least has 2 elements, where the rows are 3", lambda: count(X, at_least=X[0, :2])),
+    (TypeError, "two predicates", lambda: count(X, at_least=X[0, :1], gt=1)),
     (TypeError, "no option 'capacity' here", lambda: count(X, gt=1, capacity=3)),
     (TypeError, "no option 'length_max' here", lambda: mask(X, gt=1, length_max=3)),
     (TypeError, "no option 'lengths' here", lambda: route(X, 1, lengths=[1, 1, 1])),
@@ -144,7 +147,6 @@ FAILURES = [  # (exception, part of its sentence, call)
     (TypeError, "'scoring_func' here: use score and weighing$", lambda: route(X, 1, scoring_func="sigmoid")),
     (TypeError, "'descending' here: use largest$", lambda: topk(X, 1, descending=True)),
     (TypeError, "'ne' here: use select_where", lambda: topk(X, 1, ne=3)),
-    (TypeError, "'mask' here: kth\\(\\) takes no predicate; use where\\(\\)", lambda: kth(X, 1, mask=X > 1)),
     (ValueError if ON_GPU else RuntimeError, "CUDA device|built without CUDA, as pip|there are",
      lambda: libtopk.Context("cuda", device=1)),
 ]
@@ -191,9 +193,6 @@ def test_an_explanation_is_in_the_words_of_python():
 
 
 def test_what_replaces_an_option_does_what_it_is_for():
-    values, _, offsets = libtopk.where(X, ne=5)
-    found = libtopk.kth(values, 2, offsets=offsets)
-    assert all_same(found, [np.array([2, 6, 10], np.float32), np.array([1, 1, 1]), np.array([1, 1, 1])])
     weights = np.exp(X) / np.exp(X).sum(1, keepdims=True)
     indices = libtopk.route(X, 2).indices
     assert np.allclose(np.take_along_axis(weights, indices, 1), -np.sort(-weights, axis=1)[:, :2])

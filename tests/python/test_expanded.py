@@ -15,6 +15,7 @@ from strategies import choices
 LENGTH = 70  # rows of 64 bytes and more are read where they are shared
 OPERATIONS = {
     "topk": topk, "argtopk": lambda *given, **options: (argtopk(*given, **options),), "kth": kth,
+    "kth_where": lambda *given, **options: kth(*given, ge=1, **options),
     "select_where": lambda *given, **options: select_where(*given, ge=1, **options),
     "where": lambda x, k, **options: where(x, ge=1, **options),
     "count": lambda x, k, **options: (count(x, ge=1, **options),),
@@ -60,12 +61,12 @@ def test_results_are_those_of_a_copy(problem, data, choice):
     k, options = options_for(data, x, dim)
     before = x.copy()
     for name, operation in OPERATIONS.items():
-        extra = choice if name in ("topk", "kth", "select_where") else {}
+        extra = choice if name in ("topk", "kth", "kth_where", "select_where") else {}
         given_k = () if name in ("where", "count") else k
         wanted = operation(x.copy(), given_k, **options, **extra)
         assert all_same(operation(x, given_k, **options, **extra), wanted), name
         out = tuple(np.full_like(result, 7) for result in wanted)
-        if name in ("topk", "kth", "select_where"):
+        if name in ("topk", "kth", "kth_where", "select_where"):
             assert all_same(operation(x, given_k, out=out, **options, **extra), wanted) and all_same(out, wanted), name
     assert same(x, before)
 
@@ -116,7 +117,8 @@ def test_rows_of_three_dimensions(dim, shared):
     lengths = np.arange(x.size // LENGTH) * 9
     for options in {}, {"lengths": lengths}, {"lengths": lengths.astype(np.int32)}, {"nan": "last", "largest": False}:
         assert all_same(topk(x, 5, dim=dim, **options), topk(x.copy(), 5, dim=dim, **options))
-        assert all_same(kth(x, 7, dim=dim, **options), kth(x.copy(), 7, dim=dim, **options))
+        for predicate in {}, {"gt": 0}, {"ne": float(x.flat[0])}, {"mask": x > 0}:
+            assert all_same(kth(x, 7, dim=dim, **options, **predicate), kth(x.copy(), 7, dim=dim, **options, **predicate))
     assert all_same(where(x, dim, gt=0), where(x.copy(), dim, gt=0))
 
 

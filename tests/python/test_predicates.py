@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 
 import oracle
-from backend import count, mask, select_where, topk, where
+from backend import ON_GPU, count, kth, mask, select_where, topk, where
 from oracle import OPERATORS, all_same, same
 from strategies import choices, matrices
 
@@ -53,6 +53,31 @@ def test_selects_as_from_the_matches_alone(problem, k, choice):
         best = topk(matched[row], k, **choice)
         assert same(values[r], best.values)
         assert np.array_equal(indices[r], [positions[row][slot] if slot >= 0 else -1 for slot in best.indices])
+
+
+@given(filtered(), some.integers(0, 60), choices)
+def test_finds_the_kth_of_the_matches_alone(problem, k, choice):
+    matrix, predicate, matches = problem
+    found = kth(matrix, k, **predicate, **choice)
+    wanted = [oracle.kth(row[chosen], k, **choice) for row, chosen in zip(matrix, matches)]
+    types = matrix.dtype, np.int64, np.int64
+    assert all_same(found, [np.array([row[i] for row in wanted], dtype) for i, dtype in enumerate(types)])
+    assert all_same(kth(matrix, k, bits=mask(matrix, **predicate), **choice), found)
+
+
+@given(matrices(), some.integers(1, 60), choices)
+def test_at_least_the_kth_are_all_that_tie_with_it(matrix, k, choice):
+    found = kth(matrix, min(k, matrix.shape[1]), **choice)
+    thresholds = found.kth[:1] if ON_GPU else found.kth
+    if ON_GPU and choice == {"largest": True, "magnitude": True, "nan": "last"} and matrix.dtype.kind == "f":
+        return
+    wanted = oracle.at_least(matrix, thresholds, **choice)
+    given_ = {"at_least": thresholds, **choice}
+    assert same(count(matrix, **given_), wanted.sum(axis=1))
+    assert same(mask(matrix, **given_), np.packbits(wanted, bitorder="little"))
+    assert all_same(where(matrix, **given_), oracle.where(matrix, wanted, matrix.dtype))
+    assert all_same(select_where(matrix, k, **given_), oracle.select(matrix, k, matrix.dtype, chosen=wanted, **choice))
+    assert ON_GPU or same(count(matrix, **given_), found.better + found.equal)
 
 
 @given(filtered(), some.integers(1, 20), choices)

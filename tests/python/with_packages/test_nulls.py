@@ -96,6 +96,9 @@ def test_predicates_among_what_is_no_null(columns):
             assert same(libtopk.mask(column, **predicate), np.packbits(meets, bitorder="little"))
             wanted = select([numbers], 5, numbers.dtype, chosen=[meets])
             assert all_same(libtopk.select_where(column, 5, **predicate), tuple(result[0] for result in wanted))
+            ranked, is_float = libtopk.kth(column, 2, **predicate), numbers.dtype.kind == "f"
+            assert all(np.array_equal(pair[0], pair[1], equal_nan=is_float)
+                       for pair in zip(ranked, kth(numbers[meets], 2)))
 
 
 @sources
@@ -162,7 +165,8 @@ def test_what_goes_wrong_says_so(columns):
     column = next(columns(np.array([3, 1, 2]), np.array([True, True, False])))
     for error, words, call in (
             (TypeError, "'gt' here: use select_where", lambda: libtopk.topk(column, 1, gt=1)),
-            (TypeError, "'gt' here: kth", lambda: libtopk.kth(column, 1, gt=1)),
+            (TypeError, "two predicates", lambda: libtopk.kth(column, 1, gt=1, lt=1)),
+            (TypeError, "nulls", lambda: libtopk.count(column, at_least=np.array([1]))),
             (TypeError, "a predicate is needed", lambda: libtopk.where(column)),
             (TypeError, "two predicates", lambda: libtopk.count(column, gt=1, lt=1)),
             (ValueError, "mask is not of the shape", lambda: libtopk.count(column, mask=[True])),
