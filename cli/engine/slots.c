@@ -79,6 +79,8 @@ void slots_pass(struct slots *slots) {
 void slots_end(struct slots *slots) {
     team_end(&slots->team);
     for (int i = 0; i < DEVICE_SLOTS; i++) {
+        if (slots->slots[i].host != NULL)
+            device_slot_wait(i);
         device_release(slots->slots[i].device);
         if (!is_early(slots, i))
             device_release_pinned(slots->slots[i].host);

@@ -77,6 +77,14 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
             "--mpi takes no --epsilon, --epsilon-relative and --max-iterations: ranks do not approximate");
 }
 
+/* The elements that tie are counted in another pass, which knows no predicate. */
+static void check_all_ties(const struct options *options) {
+    if (options->all_ties && options_predicate(options) != NULL)
+        fail_usage("--ties=all takes no predicate; `topk kth' prints a bound for `topk where'");
+    if (options->all_ties && options_approximate(&options->problem))
+        fail_usage("--ties=all is exact: it takes no --epsilon, --epsilon-relative and --max-iterations");
+}
+
 const topk_predicate *options_predicate(const struct options *options) {
     return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
 }
@@ -104,7 +112,9 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     struct command_line line = {argp, options};
     if (argp_parse(argp, argc, argv, 0, NULL, &line) != 0)
         fail("out of memory while reading the command line");
+    options->given_k = options->k;
     check_mpi(argp, options);
+    check_all_ties(options);
     if (argp == &info_argp)
         return;
     if (options->path == NULL && !isatty(STDIN_FILENO))

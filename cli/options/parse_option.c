@@ -100,9 +100,10 @@ const char *const format_words[] = {"auto", "text",  "npy",   "fvecs", "ivecs", 
 
 error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
-    static const char *const ties_words[] = {"lowest", "any", NULL};
+    static const char *const ties_words[] = {"lowest", "any", "all", NULL};
     static const char *const order_words[] = {"best", "any", "position", NULL};
     struct options *options = state->input;
+    int ties;
     if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
         parse_predicate(state, options, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
         return 0;
@@ -169,7 +170,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->problem.nan = (topk_nan)parse_word("--nan", argument, nan_words);
         break;
     case KEY_TIES:
-        options->problem.ties = (topk_ties)parse_word("--ties", argument, ties_words);
+        ties = parse_word("--ties", argument, ties_words);
+        options->all_ties = strcmp(ties_words[ties], "all") == 0;
+        options->problem.ties = options->all_ties ? TOPK_TIES_LOWEST_INDEX : (topk_ties)ties;
         break;
     case KEY_ORDER:
         options->problem.order = (topk_order)parse_word("--order", argument, order_words);

@@ -50,8 +50,9 @@ static const struct argp_option padding_options[] = {
 };
 
 static const struct argp_option order_options[] = {
-    {"ties", KEY_TIES, "lowest|any", 0,
-     "Which of the elements equal to the K-th are taken: first ones, or any", 3},
+    {"ties", KEY_TIES, "lowest|any|all", 0,
+     "Which of the elements equal to the K-th are taken: first ones, any, or all, which may be more than K",
+     3},
     {"order", KEY_ORDER, "best|any|position", 0,
      "Results come best first, in any order, or as they lie in the row", 3},
     {"unsorted", KEY_UNSORTED, NULL, 0, "The same as --order=any", 3},

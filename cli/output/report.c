@@ -56,8 +56,8 @@ void report_begin(struct report *report, const struct options *options, const ch
     output_string(", \"type\": \"");
     output_string(topk_type_name(type));
     output_string("\", ");
-    if (options->k >= 0) {
-        print_member("\"k\": ", options->k);
+    if (options->given_k >= 0) {
+        print_member("\"k\": ", options->given_k);
         output_string(", ");
     }
     output_string("\"results\": [");

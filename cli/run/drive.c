@@ -103,7 +103,7 @@ void drive(struct task *task, const struct options *given, const struct operatio
     const struct options *options = &own;
     task->options = options;
     source_open(source, options);
-    task->prints = !options_writes_arrays(options);
+    task->prints = !operation->silent && !options_writes_arrays(options);
     take_rank(task, &own);
     if (!source->is_text && matrix_is_unmapped(&source->matrix) && own.piece_bytes > UNMAPPED_PIECE_BYTES)
         own.piece_bytes = UNMAPPED_PIECE_BYTES;

@@ -27,6 +27,7 @@ struct task {
 struct operation {
     const char *command;
     topk_operation operation;
+    bool silent; /* it prints nothing, and writes no arrays */
     /* Makes what the command needs, limits pieces by limit_pieces() or source_limit(), and may set
      * problem.k_max. */
     void (*begin)(struct task *task);

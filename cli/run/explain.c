@@ -36,7 +36,9 @@ static void print_problem(const struct options *options, const struct layout *la
     output_string(problem->order == TOPK_ORDER_ANY           ? ", in any order"
                   : problem->order == TOPK_ORDER_BY_POSITION ? ", by position"
                                                              : ", best first");
-    output_string(problem->ties == TOPK_TIES_ANY ? ", any of equal ones" : ", first of equal ones");
+    output_string(options->all_ties                ? ", all of equal ones"
+                  : problem->ties == TOPK_TIES_ANY ? ", any of equal ones"
+                                                   : ", first of equal ones");
     output_string(problem->nan == TOPK_NAN_LAST ? ", NaN last" : ", NaN as largest");
     output_string(options_approximate(problem) ? ", approximate" : "");
     output_string(options_predicate(options) != NULL ? ", of what meets the predicate\n" : "\n");

@@ -20,6 +20,7 @@ struct ranking {
     struct ties ties; /* for rows that come in parts */
     bool parts;
     struct outliers outliers; /* of text */
+    struct reach *reach;      /* of the rows, for find_reach(); NULL: answers are printed */
 };
 
 /* Ends the tool if `length` elements have no place k, and no padding is wanted. */
@@ -47,6 +48,10 @@ static void begin(struct task *task) {
     ranking->parts = task->ranks != NULL || source_divides_rows(source);
     outliers_begin(&ranking->outliers, task->options, false);
     task->problem.k_max = task->options->k;
+    if (ranking->reach != NULL) {
+        ranking->reach->counts = allocate((uint64_t)source->layout.rows, sizeof *ranking->reach->counts);
+        ranking->reach->matrix = source->layout.matrix;
+    }
     if (ranking->parts)
         ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max);
 }
@@ -66,8 +71,18 @@ static void take(struct task *task, const struct piece *piece) {
                     ranking->equal);
 }
 
+static void note_reach(struct reach *reach, int64_t row, int64_t count) {
+    reach->counts[row] = count;
+    if (count > reach->most)
+        reach->most = count;
+}
+
 static void report_answers(struct ranking *ranking, int64_t row, int64_t rows) {
     struct report *report = &ranking->task.report;
+    for (int64_t r = 0; ranking->reach != NULL && r < rows; r++)
+        note_reach(ranking->reach, row + r, ranking->better[r] + ranking->equal[r]);
+    if (ranking->reach != NULL)
+        return;
     for (int64_t r = 0; r < rows; r++)
         report_kth(report, row + r, ranking->kth + (size_t)r * topk_type_size(report->type), NULL,
                    ranking->better[r], ranking->equal[r]);
@@ -81,6 +96,10 @@ static void report_answer(struct ranking *ranking) {
     memcpy(&kth, ranking->kth, sizeof kth);
     if (ranking->outliers.count > 0)
         beyond = outliers_kth(&ranking->outliers, &kth, ranking->better, ranking->equal);
+    if (ranking->reach != NULL) {
+        note_reach(ranking->reach, 0, *ranking->better + *ranking->equal);
+        return;
+    }
     if (beyond != NULL && ranking->task.options->problem.rank == TOPK_BY_MAGNITUDE) {
         const bool has_sign = *beyond->text == '-' || *beyond->text == '+';
         printed = *beyond;
@@ -220,14 +239,25 @@ static void end(struct task *task) {
     release(ranking->equal);
 }
 
+static const struct operation kth = {.command = "kth",
+                                     .operation = TOPK_OPERATION_KTH,
+                                     .begin = begin,
+                                     .take = take,
+                                     .end_rows = end_rows,
+                                     .take_all = take_all,
+                                     .end = end};
+
 void run_kth(const struct options *options) {
-    static const struct operation kth = {.command = "kth",
-                                         .operation = TOPK_OPERATION_KTH,
-                                         .begin = begin,
-                                         .take = take,
-                                         .end_rows = end_rows,
-                                         .take_all = take_all,
-                                         .end = end};
     struct ranking ranking = {.parts = false};
     drive(&ranking.task, options, &kth);
+}
+
+void find_reach(const struct options *options, struct reach *reach) {
+    struct operation silent = kth;
+    struct options own = *options;
+    struct ranking ranking = {.reach = reach};
+    silent.silent = true;
+    own.padding = true;
+    *reach = (struct reach){.most = 0};
+    drive(&ranking.task, &own, &silent);
 }

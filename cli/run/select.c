@@ -17,7 +17,9 @@ struct selecting {
     struct task task;
     int64_t slots; /* of a row that hold results, unless a predicate leaves less; in text k */
     struct arrays arrays;
-    int64_t written; /* slots of this row that the arrays have */
+    int64_t written;           /* slots of this row that the arrays have */
+    const struct reach *reach; /* of rows whose results end before these slots do; NULL: of none */
+    int64_t passed;            /* results of this row, if there is a reach */
 
     /* Results: of the rows of a piece, of a long row, or of text so far. */
     int64_t room;
@@ -71,9 +73,19 @@ static void print(struct selecting *s, int64_t row, const char *values, const in
     release(places);
 }
 
+/* Of the next slots of a row those that are within its reach. */
+static int64_t within_reach(struct selecting *s, int64_t row, int64_t slots) {
+    const int64_t left = s->reach->counts[row] - s->passed;
+    slots = slots < left ? slots : left;
+    s->passed += slots;
+    return slots;
+}
+
 /* Passes on slots of a row; padding comes last, if at all. */
 static void emit(struct selecting *s, int64_t row, const char *values, const int64_t *indices,
                  int64_t slots) {
+    if (s->reach != NULL)
+        slots = within_reach(s, row, slots);
     if (s->task.prints) {
         print(s, row, values, indices, results_found(indices, slots));
         return;
@@ -171,7 +183,7 @@ static void end_row(struct selecting *s) {
     int64_t values[BLOCK]; /* elements of any type */
     int64_t indices[BLOCK];
     int64_t left = s->task.prints ? 0 : s->task.options->k - s->written;
-    s->written = 0;
+    s->written = s->passed = 0;
     if (left > 0)
         session_pad(&s->task.session, s->task.options, s->task.problem.type, BLOCK, values, indices);
     for (; left > 0; left -= BLOCK) {
@@ -391,7 +403,14 @@ void run_select(const struct options *options) {
                                             .take_all = take_all,
                                             .end = end};
     struct operation operation = select;
-    operation.operation = options_selection(options);
+    struct options own = *options;
+    struct reach reach = {.counts = NULL};
     struct selecting selecting = {.room = 0};
-    drive(&selecting.task, options, &operation);
+    operation.operation = options_selection(options);
+    if (options->all_ties)
+        take_all_ties(&own, &reach);
+    if (reach.matrix)
+        selecting.reach = &reach;
+    drive(&selecting.task, &own, &operation);
+    release(reach.counts);
 }

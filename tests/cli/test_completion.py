@@ -18,7 +18,7 @@ EXACTLY = [
     (["s"], ["select"]), (["e"], ["explain"]), (["help", ""], COMMANDS), (["help", "ma"], ["mask"]),
     (["select", "--na"], ["--nan"]), (["select", "--epsilon"], ["--epsilon", "--epsilon-relative"]),
     (["kth", "--un"], []), (["mask", "--bi"], ["--bits"]), (["select", "--piece"], []), (["info", "--t"], ["--threads"]),
-    (["select", "x.npy", "-k", "3", "--nan", ""], ["largest", "last"]), (["select", "--ties", "a"], ["any"]),
+    (["select", "x.npy", "-k", "3", "--nan", ""], ["largest", "last"]), (["select", "--ties", "a"], ["any", "all"]),
     (["count", "--device", ""], ["auto", "cpu", "cuda"]), (["select", "--dtype", "bf"], ["bfloat16"]),
     (["explain", "--format", "n"], ["npy"]), (["select", "--values", ""], []), (["select", "--csv", ""], []),
     (["select", "--threads", "1"], []), (["select", ""], []),
@@ -53,7 +53,7 @@ class Bash(harness.Case):
             self.assertEqual(sorted(self.complete("select", option + begun)), sorted(expected))
             self.assertEqual(sorted(self.complete("select", option + begun, breaks=False)),
                              sorted(option + word for word in expected))
-        self.assertEqual(self.complete("select", "--ties="), ["lowest", "any"])
+        self.assertEqual(self.complete("select", "--ties="), ["lowest", "any", "all"])
 
     def test_all_commands_and_options(self):
         offered = self.complete("")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binary files: every format and element type, in one piece and in many, against a stable sort."""
 
+import json
 import os
 import random
 import struct
@@ -98,6 +99,96 @@ class Types(harness.Case):
         path = self.write("x.npy", npy_header("<f4", (1000,)) + pack("f", values))
         for k in (1, 10, 999, 1000, 2000):
             self.prints(row_lines(values, "f", best(values, k)), "select", path, "-k", k, "--piece-bytes", 100)
+
+
+class AllTies(harness.Case):
+    """--ties=all takes every element that is equal to the K-th."""
+
+    @staticmethod
+    def best(values, k, **options):
+        ranking = harness.Ranking(values, **options)
+        if k == 0 or not values:
+            return []
+        _, better, equal = ranking.kth(k)
+        return ranking.best(better + equal)
+
+    def test_what_kth_counts(self):
+        path = self.write("x.npy", npy_header("<f4", (5,)) + pack("f", [.7, .2, .9, .7, .7]))
+        self.prints("2\t0.9\n0\t0.7\n3\t0.7\n4\t0.7\n", "select", path, "-k", 2, "--ties=all")
+        self.prints("2\t0.9\n", "select", path, "-k", 1, "--ties=all")
+        self.prints("0\t0.7\n2\t0.9\n3\t0.7\n4\t0.7\n", "select", path, "-k", 4, "--ties=all", "--order=position")
+        self.prints("", "select", path, "-k", 0, "--ties=all")
+        found = json.loads(harness.topk("select", path, "-k", 2, "--ties=all", "--json").out)
+        self.assertEqual((found["k"], len(found["results"])), (2, 4))
+        self.assertIn(b"all of equal ones", harness.topk("explain", path, "-k", 2, "--ties=all").out)
+
+    def test_vectors(self):
+        for name, descr, code in harness.some(NATIVE):
+            values = sample(code, 200, 11)
+            data = npy_header(descr, (200,)) + pack(code, values)
+            path = self.write(name + ".npy", data)
+            for options in ({}, {"smallest": True}, {"magnitude": True, "nan_last": True}):
+                arguments = ["--ties=all", *(part for option in options
+                                             for part in (["--nan", "last"] if option == "nan_last" else ["--" + option]))]
+                for piece in harness.some(PIECES):
+                    for k in (1, 40, 130, 201):
+                        with self.subTest(type=name, piece=piece, options=options, k=k):
+                            expected = row_lines(values, code, self.best(values, k, **options))
+                            self.prints(expected, "select", path, "-k", k, *arguments, *piece)
+            self.prints(row_lines(values, code, self.best(values, 9)), "select", "-k", 9, "--ties", "all", stdin=data)
+
+    def test_matrices(self):
+        """Rows have results of their own number, in arrays behind padding."""
+        generator = random.Random(12)
+        rows = [[float(generator.randrange(1 + 3 * row)) for _ in range(40)] for row in range(9)]
+        path = self.write("x.npy", npy_header("<f4", (9, 40)) + b"".join(pack("f", row) for row in rows))
+        for k in (0, 1, 7, 40, 50):
+            found = [self.best(row, k) for row in rows]
+            most = max(map(len, found))
+            for piece in PIECES:
+                with self.subTest(k=k, piece=piece):
+                    self.prints("".join(row_lines(row, "f", found[r], r) for r, row in enumerate(rows)), "select", path, "-k", k,
+                                "--ties=all", *piece)
+                    self.prints("", "select", path, "-k", k, "--ties=all", "--values", self.path("v"), "--indices", self.path("i"),
+                                *piece)
+                    descr, shape, data = npy_read(self.read("i"))
+                    self.assertEqual((descr, shape), ("<i8", (9, most)))
+                    self.assertEqual(unpack("q", data), [i for best in found for i in best + [-1] * (most - len(best))])
+                    self.assertEqual(unpack("f", npy_read(self.read("v"))[2]),
+                                     [x for row, best in zip(rows, found)
+                                      for x in [row[i] for i in best] + [float("-inf")] * (most - len(best))])
+        self.fails("--ties=all gives the results of a matrix best first, not by position", "select", path, "-k", 1, "--ties=all",
+                   "--order=position", status=2)
+
+    def test_text(self):
+        lines = ["5", "9007199254740993", "5.0", "x", "1e400", "9007199254740993.0", "10e399", "9007199254740992", "1", "05"]
+        data = "\n".join(lines).encode()
+        path = self.write("x", data)
+        skips = ["--ties=all", "--skip-invalid"]
+        note = "topk: %s: invalid lines passed over: 1; the first is line 4: 'x' is not a number\n"
+        ranked = [4, 6, 1, 5, 7, 0, 2, 9, 8]
+        for k, count in ((1, 2), (2, 2), (3, 4), (4, 4), (5, 5), (6, 8), (8, 8), (9, 9), (20, 9)):
+            expected = "".join("%d\t%s\n" % (i, lines[i]) for i in ranked[:count]).encode()
+            for arguments, keywords, name in (([path], {}, path), ([], {"stdin": data}, "standard input")):
+                result = harness.topk("select", *arguments, "-k", k, *skips, **keywords)
+                self.assertEqual((result.status, result.out, result.err), (0, expected, note % name))
+        with open(path, "rb") as file:
+            os.lseek(file.fileno(), 2, os.SEEK_SET)
+            self.prints("3\t1e400\n5\t10e399\n", "select", "-k", 1, *skips, "--quiet", stdin=file)
+        self.prints("b 5\nc 5.0\n", "select", "-k", 1, "--ties=all", "--field", 2, "--header", stdin=b"a n\nb 5\nc 5.0\nd 4\n")
+        self.prints("", "select", "-k", 1, "--ties=all", stdin=b"")
+        self.fails("standard input:2: 'y' is not a number", "select", "-k", 1, "--ties=all", stdin=b"1\ny\n")
+
+    def test_what_is_refused(self):
+        path = self.write("x.npy", npy_header("<f4", (1,)) + pack("f", [1]))
+        self.fails("--ties=all takes no predicate; .*", "select", path, "-k", 1, "--ties=all", "--gt", 0, status=2)
+        self.fails("--ties=all is exact: .*", "select", path, "-k", 1, "--ties=all", "--epsilon", 1, status=2)
+        os.mkfifo(self.path("pipe"))
+        writer = os.open(self.path("pipe"), os.O_RDWR)
+        os.write(writer, b"1\n")
+        self.fails(".*pipe: --ties=all reads shards twice, so they are regular files", "select", "-k", 1, "--ties=all", "--shards",
+                   self.path("p*"))
+        os.close(writer)
 
 
 class Bounds(harness.Case):

@@ -46,7 +46,7 @@ class Case(harness.Case):
 
 class Shards(Case):
     def same(self, pattern, path, *options):
-        for command in (["select", "-k", 30], ["select", "-k", 4000, "--smallest"], ["kth", "-k", 77],
+        for command in (["select", "-k", 30], ["select", "-k", 4000, "--smallest"], ["select", "-k", 99, "--ties=all"], ["kth", "-k", 77],
                         ["where", "--gt", 35], ["count", "--lt", 3], ["mask", "--gt", 20],
                         ["select", "-k", 9, "--json", "--le", 7], ["explain", "-k", 4]):
             for piece in ([], ["--piece-bytes", 613]):
@@ -134,6 +134,7 @@ class Ranks(Case):
         self.same(["select", path, "-k", 4000, "--smallest", "--json"], "--piece-bytes", 613, ranks=(3,))
         self.same(["select", path, "-k", 6000, "--magnitude", "--nan", "last"], ranks=(7,))
         self.same(["select", path, "-k", 80, "--order", "position", "--lt", 20], ranks=(3,))
+        self.same(["select", path, "-k", 80, "--ties=all"], ranks=(1, 3))
         self.same(["select", path, "-k", 0], ranks=(3,))
         self.same(["kth", path, "-k", 700])
         self.same(["kth", path, "-k", 2500, "--magnitude"], "--piece-bytes", 613, ranks=(3,))
@@ -191,6 +192,8 @@ class Ranks(Case):
         self.same(["select", path, "-k", 40, "--order", "position", "--smallest"], "--lt", 3, ranks=(3,))
         self.same(["select", path, "-k", 5000], ranks=(7,))
         self.same(["select", path, "-k", 9, "--magnitude", "--smallest"], ranks=(2,))
+        self.same(["select", path, "-k", 6, "--ties=all"], ranks=(3,))
+        self.same(["select", path, "-k", 500, "--ties=all"], ranks=(2,))
         self.same(["kth", path, "-k", 77])
         for k, options in ((3, ["--nan", "last"]), (900, ["--magnitude", "--smallest"]), (3001, ["--padding"]), (1, ["--json"])):
             self.same(["kth", path, "-k", k], *options, ranks=(3,))

@@ -170,7 +170,7 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--dtype", "float32"],
                  "text holds float64, int64 or uint64, not f32; binary files need --format raw"),
                 (["select", "-", "-k", "1", "--nan", "first"], "--nan: 'first' is none of largest, last"),
-                (["select", "-", "-k", "1", "--ties", "all"], "--ties: 'all' is none of lowest, any"),
+                (["select", "-", "-k", "1", "--ties", "some"], "--ties: 'some' is none of lowest, any, all"),
                 (["select", "-", "-k", "1", "--device", "gpu"], "--device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
                 (["select", "-", "-k", "1", "--format", "csv"],
                  "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
