@@ -117,9 +117,7 @@ static void make_room(struct blocks *blocks, size_t size) {
 }
 
 size_t byte_order_mark(const char *text, size_t size) {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-    const size_t length = sizeof mark - 1;
-    return size >= length && memcmp(text, mark, length) == 0 ? length : 0;
+    return size >= MARK_BYTES && memcmp(text, "\xef\xbb\xbf", MARK_BYTES) == 0 ? MARK_BYTES : 0;
 }
 
 struct blocks *bytes_next(struct input_bytes *bytes) {

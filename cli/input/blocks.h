@@ -55,7 +55,8 @@ struct blocks *bytes_next(struct input_bytes *bytes);
 
 void bytes_end(struct input_bytes *bytes);
 
-/* The length of the byte-order mark that text begins with; 0 if it has none. */
+/* The length of the byte-order mark of UTF-8 that text begins with; 0 if it has none. */
+enum { MARK_BYTES = 3 };
 size_t byte_order_mark(const char *text, size_t size);
 
 #endif /* TOPK_CLI_BLOCKS_H */

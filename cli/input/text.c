@@ -314,8 +314,9 @@ static void refuse_binary_file(const struct text *text, const struct blocks *blo
         refuse_binary(text, blocks->buffer + blocks->begin, blocks->end - blocks->begin);
         return;
     }
-    char *head = allocate(BINARY_HEAD_BYTES, 1);
-    const size_t size = ranges_head(range, head, BINARY_HEAD_BYTES);
+    enum { HEAD_BYTES = MARK_BYTES + BINARY_HEAD_BYTES }; /* a mark does not count */
+    char *head = allocate(HEAD_BYTES, 1);
+    const size_t size = ranges_head(range, head, HEAD_BYTES);
     const size_t mark = byte_order_mark(head, size);
     refuse_binary(text, head + mark, size - mark);
     release(head);
