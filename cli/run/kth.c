@@ -11,6 +11,9 @@
 #include "drive.h"
 #include "run.h"
 
+/* Outliers whose stand-ins go to the ties together, for each call takes as long as very many elements do. */
+enum { STAND_INS = 4096 }; /* no more than a piece of text has lines */
+
 struct ranking {
     struct task task;
     /* Answers for the rows of a piece. */
@@ -20,7 +23,9 @@ struct ranking {
     struct ties ties; /* for rows that come in parts */
     bool parts;
     struct outliers outliers; /* of text */
-    struct reach *reach;      /* of the rows, for find_reach(); NULL: answers are printed */
+    double stand_ins[STAND_INS];
+    int64_t waiting;     /* of these */
+    struct reach *reach; /* of the rows, for find_reach(); NULL: answers are printed */
 };
 
 /* Ends the tool if `length` elements have no place k, and no padding is wanted. */
@@ -56,12 +61,22 @@ static void begin(struct task *task) {
         ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max);
 }
 
+static void push_stand_ins(struct ranking *ranking) {
+    ties_push(&ranking->ties, ranking->stand_ins, ranking->waiting);
+    ranking->waiting = 0;
+}
+
+static void take_beyond(struct ranking *ranking, const struct piece *piece) {
+    outliers_add(&ranking->outliers, piece->beyond, piece->begin, NULL, 0);
+    ranking->stand_ins[ranking->waiting++] = outliers_stand_in(piece->beyond);
+    if (ranking->waiting == STAND_INS)
+        push_stand_ins(ranking);
+}
+
 static void take(struct task *task, const struct piece *piece) {
     struct ranking *ranking = (struct ranking *)task;
     if (piece->beyond != NULL) {
-        const double stand_in = outliers_stand_in(piece->beyond);
-        outliers_add(&ranking->outliers, piece->beyond, piece->begin, NULL, 0);
-        ties_push(&ranking->ties, &stand_in, 1);
+        take_beyond(ranking, piece);
         return;
     }
     if (ranking->parts)
@@ -137,6 +152,8 @@ static void share_ties(struct ranking *ranking) {
 static void end_rows(struct task *task, int64_t row, int64_t rows) {
     struct ranking *ranking = (struct ranking *)task;
     struct ties *ties = &ranking->ties;
+    if (task->source.is_text)
+        push_stand_ins(ranking);
     if (task->ranks != NULL && task->source.is_text)
         ties->seen = task->ranks->sum(ties->seen);
     if (task->source.is_text)
