@@ -45,8 +45,10 @@ static void make_event(cudaEvent_t *event) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
 }
 
-/* The streams do not wait for the default one, nor that for them. */
+/* The streams do not wait for the default one, nor that for them. They are there until the process ends. */
 static void make_slots(void) {
+    if (copies != NULL)
+        return;
     check(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking), "make a stream");
     check(cudaStreamCreateWithFlags(&copies_back, cudaStreamNonBlocking), "make a stream");
     for (int i = 0; i < DEVICE_SLOTS; i++) {

@@ -48,13 +48,13 @@ static int duplicate(int descriptor, const char *name) {
 
 /* Shards that are read as these are, from their begins. */
 static struct shard_file *duplicate_shards(const struct options *options) {
+    const struct shard_file *shards = options->shards;
+    for (int64_t i = 0; i < options->shard_count; i++)
+        if (!is_file(shards[i].descriptor))
+            fail("%s: --ties=all reads shards twice, so they are regular files", shards[i].path);
     struct shard_file *copies = allocate((uint64_t)options->shard_count, sizeof *copies);
-    for (int64_t i = 0; i < options->shard_count; i++) {
-        const struct shard_file *shard = &options->shards[i];
-        if (!is_file(shard->descriptor))
-            fail("%s: --ties=all reads shards twice, so they are regular files", shard->path);
-        copies[i] = (struct shard_file){shard->path, duplicate(shard->descriptor, shard->path)};
-    }
+    for (int64_t i = 0; i < options->shard_count; i++)
+        copies[i] = (struct shard_file){shards[i].path, duplicate(shards[i].descriptor, shards[i].path)};
     return copies;
 }
 
