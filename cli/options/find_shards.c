@@ -7,7 +7,7 @@
 #include "keys.h"
 
 void find_shards(struct options *options, const char *pattern) {
-    glob_t found;
+    static glob_t found; /* its names stay, as those of the command line do */
     const int status = glob(pattern, GLOB_ERR, NULL, &found);
     if (status == GLOB_NOMATCH)
         fail("--shards: no file matches '%s'", pattern);
@@ -17,6 +17,6 @@ void find_shards(struct options *options, const char *pattern) {
     options->path = pattern;
     options->shard_count = (int64_t)found.gl_pathc;
     options->shards = allocate(found.gl_pathc, sizeof *options->shards);
-    for (size_t i = 0; i < found.gl_pathc; i++) /* the names stay, as those of the command line do */
+    for (size_t i = 0; i < found.gl_pathc; i++)
         options->shards[i] = (struct shard_file){found.gl_pathv[i], -1};
 }
