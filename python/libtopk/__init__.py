@@ -12,8 +12,8 @@ nothing waits for it.
 
 Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
 Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Nulls of
-columns of pyarrow, polars and pandas take no part. Results are the same bits on every device. CONTRACT.md, which an installed package has beside this file, states everything that
-is promised.
+columns of pyarrow, polars and pandas take no part. Results are the same bits on every device. CONTRACT.md, which an
+installed package has beside this file, states everything that is promised.
 
 Every function raises
 

@@ -7,7 +7,6 @@ import os
 import reprlib
 import sys
 from contextlib import contextmanager
-from operator import index
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from libtopk import _core, _expanded
 from libtopk._adopt import Nulls
-from libtopk._api import RUN, WORKSPACE, TopK
+from libtopk._api import RUN, WORKSPACE, TopK, integer
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
@@ -94,17 +93,6 @@ def _head_of(line):
     return head
 
 
-def _integer(name, value):
-    """As every other function reads an integer."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, and must be an integer") from None
-    if not -2**63 <= number < 2**63:
-        raise OverflowError(f"{name} is an integer beyond 64 bits")
-    return number
-
-
 class _Turn:
     """A lock, and how many calls have it, one within the other."""
 
@@ -173,11 +161,11 @@ class Accumulator:
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
-        k = _integer("k", k)
+        k = integer("k", k)
         if k < 0:
             raise ValueError(f"k is {k}, and cannot be negative")
         if chunk_max is not None:
-            chunk_max = _integer("chunk_max", chunk_max)
+            chunk_max = integer("chunk_max", chunk_max)
             if chunk_max < 1:
                 raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
         if "length_max" in options:
@@ -336,12 +324,13 @@ class Accumulator:
 
     def _adopted(self, chunk, predicate):
         """(chunk, what turns results into its kind, predicate). Nulls of a chunk, or of a mask, do not count."""
-        from libtopk import _nulls
         if predicate.get("mask") is not None:
+            from libtopk import _nulls
             predicate = {**predicate, "mask": _nulls.adopt_mask(predicate["mask"])}
         try:
             return *_core.adopt(chunk), predicate
         except Nulls as error:
+            from libtopk import _nulls
             numbers, predicate = _nulls.of_chunk(error, predicate, self._options.get("context"))
             return numbers, None, predicate
 

@@ -74,6 +74,17 @@ class Choice(NamedTuple):
     methods: dict[str, Method]
 
 
+def integer(name, value):
+    """As the core reads an integer."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, and must be an integer") from None
+    if not -2**63 <= number < 2**63:
+        raise OverflowError(f"{name} is an integer beyond 64 bits")
+    return number
+
+
 def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
          out: tuple[Array, Array] | None = None, workspace: Array | None = None, **options: Unpack[Options]) -> TopK:
     """The k largest or smallest elements along a dimension, exactly.
@@ -121,7 +132,7 @@ def top_k(a: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
     if mode not in ("largest", "smallest"):
         raise ValueError(f"mode is {mode!r}, and can be 'largest' or 'smallest'")
     shape = _shape_of(a)
-    axis, k = index(axis), index(k)
+    axis, k = integer("axis", axis), integer("k", k)
     if not -len(shape) <= axis < len(shape):
         raise IndexError(f"axis is {axis}, and a has {len(shape)} dimensions")
     if k > shape[axis]:

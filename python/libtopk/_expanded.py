@@ -155,8 +155,9 @@ def _kth(run, array, k, dim, options):
         results = run(one, int(is_found), options)
     else:
         results = run(one, 1, {**options, "lengths": is_found * 1})
-    _overwrite(results[1], (places > lengths) * lengths)
-    _overwrite(results[2], is_found * lengths)
+    for result, numbers in zip(results[1:], ((places > lengths) * lengths, is_found * lengths)):
+        if result is not None:
+            _overwrite(result, numbers)
     return results
 
 

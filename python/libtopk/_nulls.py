@@ -54,8 +54,9 @@ def _of_polars(column):
     is_of_truth = str(column.dtype) == "Boolean"
     if not (is_of_truth or column.dtype.is_integer() or column.dtype.is_float()):
         raise TypeError(f"a column of type {column.dtype}")
+    dtype = _type_of_numbers("bool" if is_of_truth else str(column.dtype).lower())  # numpy has none of 128 bits
     numbers = column.fill_null(False if is_of_truth else 0).to_numpy()
-    return numbers.view(_type_of_numbers(numbers.dtype)), _packed(column.is_not_null().to_numpy())
+    return numbers.view(dtype), _packed(column.is_not_null().to_numpy())
 
 
 def _of_pandas(column):
@@ -92,6 +93,8 @@ def adopt_mask(mask):
         return _core.adopt(mask)[0]
     except Nulls as error:
         truths, bits = split(error)
+        if truths.dtype not in (bool, np.uint8):
+            raise TypeError("mask is neither of type bool nor uint8") from None
         return (truths != 0) & unpacked(bits, len(truths))
 
 
@@ -111,6 +114,9 @@ def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, work
         raise error
     if error.column is not x:
         if error.column is not options.get("mask"):
+            for name, given in {"k": k, **options}.items():
+                if given is error.column:
+                    raise TypeError(f"{name}: {error}") from None
             raise error
         return run(operation, x, {**options, "mask": adopt_mask(options["mask"])})
     numbers, bits = split(error)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import sys
-from operator import index
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from libtopk import _core, _expanded
 from libtopk._adopt import Nulls
-from libtopk._api import COUNT, KTH, RUN, SELECT, WHERE
+from libtopk._api import COUNT, KTH, RUN, SELECT, WHERE, integer
 from libtopk._kinds import _on_host, name_of
 from libtopk._messages import PREDICATES
 from libtopk._options import Array
@@ -170,6 +169,9 @@ class _Rows:
             if len(places) > math.log2(self.n) / 2:
                 self.in_order = self.run(SELECT, self.n, 1, {})[0]
 
+    def type_of(self, method):
+        return self.dtype if self.is_float or method in _ELEMENTS else "float64"
+
     def quantile(self, method, q):
         low, high, weight = _neighbours(method, self.n, q)
         result = self.at(low)
@@ -181,7 +183,7 @@ class _Rows:
             result = _as(result, "float64")
             hole = self.hole if self.hole is not True else result == result
             result = _module(result).where(hole, math.nan, result)
-        return _as(result, self.dtype if self.is_float or method in _ELEMENTS else "float64")
+        return _as(result, self.type_of(method))
 
 
 def _axes_of(dim, options, dims):
@@ -191,7 +193,7 @@ def _axes_of(dim, options, dims):
     name, given = ("axis", options.pop("axis")) if "axis" in options else ("dim", dim)
     if given is None:
         return tuple(range(dims))
-    axes = tuple(map(index, given if isinstance(given, tuple) else (given,)))
+    axes = tuple(integer(name, axis) for axis in (given if isinstance(given, (tuple, list)) else (given,)))
     for axis in axes:
         if not -dims <= axis < dims:
             raise IndexError(f"{name} is {axis}, outside [{-dims}, {dims - 1}]")
@@ -210,15 +212,15 @@ def _with_rows_along_one(x, axes):
     return x.reshape((*x.shape[:lead], math.prod(x.shape[lead:]))), lead
 
 
-def _moved(predicate, x, axes):
-    """The predicate of the elements of x where their rows lie along one dimension."""
-    if len(axes) == 1 or "mask" not in predicate:
+def _moved(predicate, shape, axes):
+    """The predicate of the elements of an array of a shape, where their rows lie along one dimension."""
+    if "mask" not in predicate or (len(axes) == 1 and shape):
         return predicate
     from libtopk import _nulls
     mask = _nulls.adopt_mask(predicate["mask"])
-    if tuple(mask.shape) != tuple(x.shape):
+    if tuple(mask.shape) != tuple(shape):
         raise ValueError("mask is not of the shape of x")
-    return {**predicate, "mask": _with_rows_along_one(mask, axes)[0]}
+    return {**predicate, "mask": _with_rows_along_one(mask if shape else mask.reshape(1), axes)[0]}
 
 
 def _adopted(x, predicate, context):
@@ -231,11 +233,18 @@ def _adopted(x, predicate, context):
         return numbers, None, {"bits": _nulls.chosen(numbers, bits, predicate, context)}
 
 
-def _checked(q, method, nan, options):
-    """q as an array of numpy."""
-    qs = np.asarray(_on_host(q), np.float64)
+def _numbers(q, most):
+    """q as an array of numpy of numbers from 0 to 1, divided by `most`."""
+    try:
+        qs = np.asarray(_on_host(q.detach().double() if _expanded._is_torch(q) else q), np.float64) / most
+    except (TypeError, ValueError):
+        raise TypeError(f"q is {q!r}, and must be a number or an array of numbers") from None
     if not ((qs >= 0) & (qs <= 1)).all():
-        raise ValueError(f"q is {q!r}, and must be from 0 to 1")
+        raise ValueError(f"q is {q!r}, and must be from 0 to {most}")
+    return qs
+
+
+def _check(method, nan, options):
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}, and can be one of {', '.join(_METHODS)}")
     if nan not in ("propagate", "ignore"):
@@ -243,7 +252,6 @@ def _checked(q, method, nan, options):
     for name in options:
         if name not in (*PREDICATES, "axis", "context"):
             raise TypeError(f"there is no option '{name}' here")
-    return qs
 
 
 def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int, ...] | None = -1, *,
@@ -264,31 +272,31 @@ def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int,
     options   a predicate, as Predicate has them: only elements that meet it count. context, as topk() has it
 
     Elements are exact, and of the type of x, integers beyond 2^53 too. What lies between two is computed in float64, and
-    is of the type of x where that is floating-point, else float64. Nulls of a column do not count. The quantile of no
-    elements is NaN, where numpy warns, and ValueError where it would be an integer.
+    is of the type of x where that is floating-point, else float64. Between a number and an infinity lies that infinity,
+    and NaN between two of different signs, where numpy has NaN for other places, too. Nulls of a column do not count.
+    The quantile of no elements is NaN, where numpy warns, and ValueError where it would be an integer.
 
     Each q reads x once or twice, and many q sort it. With "propagate" floats are read once more. numpy copies x and
     changes the order of the copy. On a GPU nothing waits, unless there is a predicate.
     """
-    qs = _checked(q, method, nan, options)
+    qs = _numbers(q, 1)
+    _check(method, nan, options)
     predicate = {name: value for name in PREDICATES if (value := options.get(name)) is not None}
     context = options.get("context")
     x, give, predicate = _adopted(x, predicate, context)
-    is_scalar = not x.shape
-    x = x.reshape(1) if is_scalar else x
-    axes = _axes_of(dim, dict(options), len(x.shape))
-    kept = () if is_scalar else tuple(1 if d in axes else length for d, length in enumerate(x.shape))
-    shape = (*qs.shape, *(kept if keepdims else [length for d, length in enumerate(x.shape) if d not in axes]))
-    along, place = _with_rows_along_one(x, axes)
+    shape = tuple(x.shape)
+    axes = _axes_of(dim, dict(options), max(len(shape), 1))
+    along, place = _with_rows_along_one(x if shape else x.reshape(1), axes)
     rows = _Rows(along, place, context)
     if predicate:
-        rows.choose(_moved(predicate, x, axes))
+        rows.choose(_moved(predicate, shape, axes))
     rows.settle_nan(nan == "ignore")
     rows.settle_empty(method in _ELEMENTS)
     rows.prepare(method, qs.ravel().tolist())
     results = [rows.quantile(method, each) for each in qs.ravel().tolist()]
-    result = _module(rows.x).stack(results) if results else _as(_core.empty(x, (0,), None), "float64")
-    result = result.reshape(shape)
+    result = _module(rows.x).stack(results) if results else _as(_core.empty(x, (0,), None), rows.type_of(method))
+    kept = [1 if d in axes else length for d, length in enumerate(shape) if keepdims or d not in axes]
+    result = result.reshape((*qs.shape, *kept))
     if give is None:
         return result
     try:
@@ -303,10 +311,7 @@ def percentile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[in
                method: str = "linear", keepdims: bool = False, nan: Literal["propagate", "ignore"] = "propagate",
                **options: Unpack[QuantileOptions]) -> Array:
     """As quantile(), of q from 0 to 100."""
-    hundredths = np.asarray(_on_host(q), np.float64) / 100
-    if not ((hundredths >= 0) & (hundredths <= 1)).all():
-        raise ValueError(f"q is {q!r}, and must be from 0 to 100")
-    return quantile(x, hundredths, dim, method=method, keepdims=keepdims, nan=nan, **options)
+    return quantile(x, _numbers(q, 100), dim, method=method, keepdims=keepdims, nan=nan, **options)
 
 
 def median(x: Array, dim: int | tuple[int, ...] | None = -1, *, keepdims: bool = False,

@@ -11,8 +11,9 @@ The kernels are registered one by one with torch.library.Library: torch.library.
 Python above a kernel, which cost about 4 us a call.
 """
 
+import warnings
 from functools import reduce
-from operator import or_
+from operator import index, or_
 
 import torch
 from torch.autograd import forward_ad
@@ -87,6 +88,58 @@ def select(tensor, *arguments):
     return run(tensor, *arguments) if is_direct(tensor) else operator(tensor, *arguments)
 
 
+# ---- Arguments ----
+
+
+def integer(function, name, value):
+    if type(value) is int or isinstance(value, torch.SymInt):
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{function}(): argument '{name}' must be int, not {type(value).__name__}")
+    return index(value)
+
+
+def from_front(dim, rank):
+    """A dimension counted from 0."""
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
+
+
+def check_out(function, input, out, dtypes):
+    """Refuses what is no tuple of tensors that results of these types can be written to."""
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != len(dtypes):
+        raise TypeError(f"{function}(): argument 'out' must have {len(dtypes)} elements, not {len(out)}")
+    for tensor, dtype in zip(out, dtypes):
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{function}(): argument 'out' must be tuple of Tensors, not of {type(tensor).__name__}")
+        if tensor.dtype != dtype:
+            raise RuntimeError(f"Expected out tensor to have dtype {dtype}, but got {tensor.dtype} instead")
+        if not torch.compiler.is_compiling() and tensor.is_inference() and not torch.is_inference_mode_enabled():
+            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed")
+        if tensor.device != input.device:
+            raise RuntimeError(f"Expected out tensor to be on device {input.device}, but got {tensor.device} instead")
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (input, *out)):
+        raise RuntimeError(
+            f"{function}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+
+
+def resize(tensor, shape):
+    """Gives a tensor of `out` the shape of a result, with torch's warning."""
+    if tensor.shape != shape:
+        if tensor.numel():
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(tensor.shape)}, which "
+                f"does not match the required output shape {list(shape)}",
+                stacklevel=4,
+            )
+        tensor.resize_(shape)
+
+
 # ---- Kernels ----
 
 
@@ -97,12 +150,6 @@ class UnsupportedDtype(NotImplementedError, TypeError):
     """For truth values and complex numbers. Versions of torch.topk differ in which of the two they raise."""
 
 
-def _from_front(dim, rank):
-    if not -rank <= dim < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
-    return dim % rank
-
-
 def _size_of(tensor, dim):
     """The size of `dim`. A tensor without dimensions has one element, in dimension 0."""
     dtype = tensor.dtype
@@ -110,7 +157,7 @@ def _size_of(tensor, dim):
         raise UnsupportedDtype(f"topk does not support {'bool' if dtype == torch.bool else 'complex'} dtypes")
     if tensor.dim():
         return tensor.size(dim)  # which raises IndexError
-    _from_front(dim, 1)
+    from_front(dim, 1)
     return 1
 
 
@@ -121,7 +168,7 @@ def result_shape(tensor, k, dim):
     torch._check(k <= size, lambda: "selected index k out of range")
     if not tensor.dim():
         return ()
-    dim = _from_front(dim, tensor.dim())
+    dim = from_front(dim, tensor.dim())
     return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :])
 
 
@@ -192,7 +239,7 @@ def _batched(info, in_dims, self, k, dim, *flags):
     scalars = self.dim() == 1
     if scalars:
         self, k = self.unsqueeze(1), k or 1
-    values, indices = operator(self, k, _from_front(dim, self.dim() - 1) + 1, *flags)
+    values, indices = operator(self, k, from_front(dim, self.dim() - 1) + 1, *flags)
     return ((values.squeeze(1), indices.squeeze(1)) if scalars else (values, indices)), (0, 0)
 
 

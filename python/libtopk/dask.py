@@ -38,8 +38,8 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 import libtopk
-from libtopk._accumulator import Accumulator, _integer, _on_host
-from libtopk._api import Kth, TopK
+from libtopk._accumulator import Accumulator, _on_host
+from libtopk._api import Kth, TopK, integer
 from libtopk._kinds import name_of
 
 __all__ = ["argtopk", "kth", "nlargest", "nsmallest", "topk"]
@@ -124,7 +124,7 @@ def _checked(x, dim, k, options):
     if "context" in options:
         raise TypeError("context is no option here: each worker has contexts of its own")
     x = x.reshape(1) if x.ndim == 0 else x
-    k, dim = _integer("k", k), _integer("dim", dim)
+    k, dim = integer("k", k), integer("dim", dim)
     if not -x.ndim <= dim < x.ndim:
         raise IndexError(f"dim is {dim}, outside [{-x.ndim}, {x.ndim - 1}]")
     dim %= x.ndim
@@ -151,7 +151,7 @@ class _Tree:
 
     def __init__(self, x, dim, split_every, question):
         self.x, self.dim = x, dim
-        self.split_every = _SPLIT_EVERY if split_every is None else _integer("split_every", split_every)
+        self.split_every = _SPLIT_EVERY if split_every is None else integer("split_every", split_every)
         if self.split_every < 2:
             raise ValueError(f"split_every is {self.split_every}, and must be 2 or more")
         self.question, self.token = question[0], tokenize(x.name, dim, self.split_every, question)
@@ -315,7 +315,7 @@ def _of_frame(frame, n, columns, keep, split_every, method):
     import dask.dataframe as dd
     if not isinstance(frame, (dd.DataFrame, dd.Series)):
         raise TypeError(f"frame is no dask dataframe or series, but {type(frame).__name__}")
-    n = _integer("n", n)
+    n = integer("n", n)
     is_series = isinstance(frame, dd.Series)
     if is_series == (columns is not None):
         raise TypeError("columns is for a dataframe, which needs it, and not for a series")

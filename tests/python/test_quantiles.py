@@ -129,7 +129,30 @@ def test_shapes():
     for layout in (x.T, x[:, ::2], x[::-1], np.asfortranarray(x), np.broadcast_to(x[:1], x.shape), x.astype(">f8")):
         assert np.allclose(quantile(layout, [0.2, 0.6], 1), np.quantile(layout, [0.2, 0.6], axis=1), rtol=1e-15)
     assert quantile(x, []).shape == (0, 3, 4) and quantile(x[:0], 0.5).shape == (0, 4)
+    assert np.allclose(median(x, [0, 2]), np.median(x, axis=(0, 2)), rtol=1e-15)
+
+
+def test_types_of_no_quantiles():
+    for dtype in DTYPES:
+        for method in ("lower", "linear"):
+            x = np.ones((2, 3), dtype)
+            assert quantile(x, [], method=method).dtype == quantile(x, [1], method=method).dtype
+
+
+def test_numbers_without_dimensions():
     assert quantile(3.0, 0.5) == 3 and quantile(3.0, [0.5], None, keepdims=True).tolist() == [3]
+    for axis in (0, -1, None, ()):
+        for truth, wanted in ((True, 3), (False, math.nan)):
+            found = quantile(3.0, 0.5, axis=axis, mask=np.array(truth))
+            assert found.shape == () and np.array_equal(found, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("method", ["lower", "linear"])
+def test_nan_is_left_out_of_expanded_arrays(method):
+    column = np.array([[1.5], [math.nan], [-2]], np.float32)
+    for x in (np.broadcast_to(column, (3, 99)), np.broadcast_to(column, (2, 3, 99))):
+        found = quantile(x, [0.1, 0.5], -1, method=method, nan="ignore")
+        assert np.array_equal(found, np.broadcast_to(column[:, 0], found.shape), equal_nan=True)
 
 
 @pytest.mark.parametrize("n", [9, 10, 1001])
@@ -182,6 +205,11 @@ def test_no_elements():
 
 @pytest.mark.parametrize("error, words, call", [
     (ValueError, r"^q is 1\.5, and must be from 0 to 1$", lambda: quantile([1.0], 1.5)),
+    (TypeError, "^q is 'half', and must be a number", lambda: quantile([1.0], "half")),
+    (TypeError, "^q is 5j, and must be a number", lambda: percentile([1.0], 5j)),
+    (TypeError, r"^axis is 0\.0, and must be an integer$", lambda: median([1.0], axis=0.0)),
+    (OverflowError, "^dim is an integer beyond 64 bits$", lambda: median([1.0], 2**64)),
+    (ValueError, "mask is not of the shape", lambda: median(1.0, mask=[True])),
     (ValueError, "^q is nan, and must be", lambda: quantile([1.0], math.nan)),
     (ValueError, "^q is 101, and must be from 0 to 100$", lambda: percentile([1.0], 101)),
     (ValueError, "^method is 'cubic', and can be one of inverted_cdf", lambda: quantile([1.0], 0.5, method="cubic")),

@@ -25,9 +25,6 @@ well.
 
 from __future__ import annotations
 
-import operator as _operator
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch.overrides import handle_torch_function, has_torch_function_unary
@@ -78,8 +75,8 @@ def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, so
         if has_torch_function_unary(input):  # what stands for a tensor, as in torch.fx
             return handle_torch_function(topk, (input,), input, k, dim, largest, sorted, out=out, order=order)
         raise TypeError(f"topk(): argument 'input' must be Tensor, not {type(input).__name__}")
-    k = _integer("k", k)
-    dim = -1 if dim is None else _integer("dim", dim)
+    k = _torch_operator.integer("topk", "k", k)
+    dim = -1 if dim is None else _torch_operator.integer("topk", "dim", dim)
     for name, flag in (("largest", largest), ("sorted", sorted)):
         if not isinstance(flag, bool):
             raise TypeError(f"topk(): argument '{name}' must be bool, not {type(flag).__name__}")
@@ -91,26 +88,11 @@ def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, so
     return torch.return_types.topk(_torch_operator.select(input, k, dim, *flags))
 
 
-def _integer(name, value):
-    if type(value) is int or isinstance(value, torch.SymInt):
-        return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"topk(): argument '{name}' must be int, not {type(value).__name__}")
-    return _operator.index(value)
-
-
 def _topk_out(input, k, dim, largest, sorted, out, order):
-    _check_out(input, out)
+    _torch_operator.check_out("topk", input, out, (input.dtype, torch.int64))
     shape = _torch_operator.result_shape(input, k, dim)
     for tensor in out:
-        if tensor.shape != shape:
-            if tensor.numel():
-                warnings.warn(
-                    f"An output with one or more elements was resized since it had shape {list(tensor.shape)}, which "
-                    f"does not match the required output shape {list(shape)}",
-                    stacklevel=3,
-                )
-            tensor.resize_(shape)
+        _torch_operator.resize(tensor, shape)
     values, indices = out
     if _can_write(input, values, indices):
         _torch_operator.run(input, k, dim, largest, sorted, 0, order, out=(values.detach(), indices))
@@ -119,27 +101,6 @@ def _topk_out(input, k, dim, largest, sorted, out, order):
         values.copy_(results[0])
         indices.copy_(results[1])
     return torch.return_types.topk_out((values, indices))
-
-
-def _check_out(input, out):
-    if not isinstance(out, (tuple, list)):
-        raise TypeError(f"topk(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
-    if len(out) != 2:
-        raise TypeError(f"topk(): argument 'out' must have 2 elements, not {len(out)}")
-    for tensor, dtype in zip(out, (input.dtype, torch.int64)):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"topk(): argument 'out' must be tuple of Tensors, not of {type(tensor).__name__}")
-        if tensor.dtype != dtype:
-            raise RuntimeError(f"Expected out tensor to have dtype {dtype}, but got {tensor.dtype} instead")
-        if not torch.compiler.is_compiling() and tensor.is_inference() and not torch.is_inference_mode_enabled():
-            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed")
-        if tensor.device != input.device:
-            raise RuntimeError(f"Expected out tensor to be on device {input.device}, but got {tensor.device} instead")
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (input, *out)):
-        raise RuntimeError(
-            "topk(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
 
 
 def _can_write(input, *out):

@@ -68,40 +68,31 @@ def _argkth(input, *arguments):
 
 def _row_of(name, input, dim):
     """(a dimension counted from 0, its size, which is not 0)"""
-    dim = _dimension(input, dim)
+    dim = _dimension(name, input, dim)
     size = input.size(dim) if input.dim() else 1
     if size == 0:
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
     return dim, size
 
 
-def _dimension(input, dim):
-    """A dimension counted from 0."""
-    rank = max(input.dim(), 1)
-    if not -rank <= dim < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
-    return dim % rank
+def _dimension(name, input, dim):
+    return _torch_operator.from_front(_torch_operator.integer(name, "dim", dim), max(input.dim(), 1))
 
 
 def _check(name, input):
     if not isinstance(input, Tensor):
         raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}")
-    if input.is_complex() or input.dtype == torch.bool:
-        kind = "bool" if input.dtype == torch.bool else "complex"
+    is_narrow = input.is_floating_point() and input.dtype.itemsize == 1  # which torch does not gather
+    if input.is_complex() or input.dtype == torch.bool or is_narrow:
+        kind = "bool" if input.dtype == torch.bool else "8-bit floating-point" if is_narrow else "complex"
         raise _torch_operator.UnsupportedDtype(f"{name} does not support {kind} dtypes")
 
 
-def _write(name, out, results):
+def _write(name, input, out, results):
     """Copies results to the tensors `out`, which take their shapes."""
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (*results, *out)):
-        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
-                           "of the arguments requires grad.")
-    for tensor, result in zip(out, results, strict=True):
-        if tensor.dtype != result.dtype or tensor.device != result.device:
-            raise RuntimeError(f"Expected out tensor to have dtype {result.dtype} and be on {result.device}, but got "
-                               f"{tensor.dtype} on {tensor.device}")
-        if tensor.shape != result.shape:
-            tensor.resize_(result.shape)
+    _torch_operator.check_out(name, input, out, [result.dtype for result in results])
+    for tensor, result in zip(out, results):
+        _torch_operator.resize(tensor, result.shape)
         tensor.copy_(result)
     return out
 
@@ -126,10 +117,10 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
         return handle_torch_function(kthvalue, (input,), input, k, dim, keepdim, out=out)
     _check("kthvalue", input)
     dim, size = _row_of("kthvalue", input, dim)
-    if not 1 <= k <= size:
+    if not 1 <= _torch_operator.integer("kthvalue", "k", k) <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     results = _selected(input, k, dim, keepdim, False)
-    return torch.return_types.kthvalue(results if out is None else _write("kthvalue", out, results))
+    return torch.return_types.kthvalue(results if out is None else _write("kthvalue", input, out, results))
 
 
 class _Shared(torch.autograd.Function):
@@ -172,10 +163,12 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *,
         return handle_torch_function(median, (input,), input, dim, keepdim, out=out)
     _check("median", input)
     if dim is None:
+        if keepdim or out is not None:
+            raise TypeError("median(): keepdim and out go with dim, which is not given")
         return _median_of_all(input)
     dim, size = _row_of("median", input, dim)
     results = _selected(input, (size + 1) // 2, dim, keepdim, True)
-    return torch.return_types.median(results if out is None else _write("median", out, results))
+    return torch.return_types.median(results if out is None else _write("median", input, out, results))
 
 
 def _median_of_all(input):
@@ -200,7 +193,8 @@ def quantile(input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: 
     interpolation  "linear", "lower", "higher", "midpoint" or "nearest", as torch has them
 
     Places between elements are worked out in float64, where torch uses the type of `input`. NaN in a row is its quantile.
-    The gradient goes to the elements at the lowest indices. Raises what torch.quantile does.
+    The gradient goes to the elements at the lowest indices. Half types are taken, too, which torch.quantile refuses;
+    else raises what that does.
     """
     if not isinstance(input, Tensor) and has_torch_function_unary(input):
         return handle_torch_function(quantile, (input,), input, q, dim, keepdim, interpolation=interpolation, out=out)
@@ -213,14 +207,14 @@ def quantile(input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: 
     qs = _numbers(q, input)
     kept = [1] * input.dim() if dim is None else None
     rows = input.reshape(-1) if dim is None or not input.dim() else input
-    dim = 0 if dim is None else _dimension(input, dim)
-    if rows.size(dim) == 0:
+    dim = 0 if dim is None else _dimension("quantile", input, dim)
+    if input.numel() == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
-    result = torch.stack(_quantiles(rows, qs, dim, interpolation))
+    result = torch.stack(_quantiles(rows, qs or [0.0], dim, interpolation))[:len(qs)]
     if keepdim:
         result = result.unsqueeze(dim + 1) if kept is None and input.dim() else result.reshape(len(qs), *kept or [])
     result = result if isinstance(q, Tensor) and q.dim() else result.squeeze(0)
-    return result if out is None else _write("quantile", (out,), (result,))[0]
+    return result if out is None else _write("quantile", input, (out,), (result,))[0]
 
 
 def _numbers(q, input):
@@ -229,6 +223,8 @@ def _numbers(q, input):
             raise RuntimeError(f"quantile() q must be a scalar or 1D tensor, but got {q.dim()} dimensions")
         if q.dtype != input.dtype:
             raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    elif not hasattr(q, "__float__"):
+        raise TypeError(f"quantile(): argument 'q' must be Tensor or float, not {type(q).__name__}")
     qs = q.detach().double().reshape(-1).tolist() if isinstance(q, Tensor) else [float(q)]
     if not all(0 <= each <= 1 for each in qs):
         raise RuntimeError(f"quantile() q values must be in the range [0, 1], but got {q}")

@@ -173,8 +173,11 @@ def test_what_goes_wrong_says_so(columns):
             (IndexError, "dim is 1", lambda: libtopk.topk(column, 1, dim=1)),
             (ValueError, "indices is not of the shape|indices are not", lambda: libtopk.topk(
                 column, 1, indices=np.zeros(2, np.int64))),
-            (TypeError, "nulls", lambda: libtopk.topk([3, 1, 2], column, offsets=[0, 1, 2, 3])),
-            (TypeError, "nulls", lambda: libtopk.topk([3, 1, 2], 1, lengths=column)),
+            (TypeError, "^k: .* with nulls", lambda: libtopk.topk([3, 1, 2], column, offsets=[0, 1, 2, 3])),
+            (TypeError, "^lengths: .* with nulls", lambda: libtopk.topk([3, 1, 2], 1, lengths=column)),
+            (TypeError, "^indices: .* with nulls", lambda: libtopk.topk([3, 1, 2], 1, indices=column)),
+            (TypeError, "^mask is neither of type bool nor uint8$", lambda: libtopk.count([3, 1, 2], mask=column)),
+            (TypeError, "^mask is neither of type bool nor uint8$", lambda: libtopk.median([3, 1, 2], None, mask=column)),
             (TypeError, "nulls", lambda: libtopk.route(column, 1)),
             (TypeError, "nulls", lambda: libtopk.merge([[3, 1, 2]], column, 1))):
         with pytest.raises(error, match=words):
@@ -191,7 +194,8 @@ def test_columns_that_are_not_of_numbers_are_refused():
     day = datetime.date(2020, 1, 1)
     for column in (pa.array([day, None]), pl.Series([day, None]), pa.array(["a", None]), pl.Series(["a", None]),
                    pd.Series(["a", None], dtype="string"), pa.array([[1], None]),
-                   pa.array([1, None]).cast(pa.decimal128(20)), pd.Series([day, None], dtype="date32[pyarrow]")):
+                   pa.array([1, None]).cast(pa.decimal128(20)), pd.Series([day, None], dtype="date32[pyarrow]"),
+                   pl.Series([1, None], dtype=pl.Int128)):
         for call in (lambda: libtopk.topk(column, 1), lambda: libtopk.count(column, gt=0),
                      lambda: libtopk.Accumulator(1).push(column)):
             with pytest.raises(TypeError):

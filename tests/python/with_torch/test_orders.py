@@ -70,6 +70,13 @@ def test_quantiles(device, interpolation):
                         assert_same(mine, theirs, 1e-6 if dtype == torch.float32 else 1e-14)
 
 
+def test_no_quantiles(device):
+    x, q = distinct(3, 5, device=device), torch.empty(0, device=device)
+    for dim in (None, 0, 1):
+        for keepdim in (False, True):
+            assert_same(ours.quantile(x, q, dim, keepdim), torch.quantile(x, q, dim, keepdim))
+
+
 def test_nan_and_infinities(device):
     nan, inf = math.nan, math.inf
     x = torch.tensor([[1, nan, 0, nan], [inf, 2, -inf, 3], [1, 1, 1, nan]], device=device)
@@ -143,6 +150,8 @@ def test_out(device):
     assert_same((values, indices), tuple(torch.kthvalue(x, 2)))
     assert ours.quantile(x, 0.5, 1, out=values) is values
     assert_same(values, torch.quantile(x, 0.5, 1))
+    with pytest.warns(UserWarning, match="resized"):
+        ours.median(x, out=(torch.empty(2, device=device), indices), dim=0)
     for out in ((indices, indices), (values, values)):
         with pytest.raises(RuntimeError, match="dtype"):
             ours.median(x, 1, out=out)
@@ -159,6 +168,20 @@ def test_errors(device):
             getattr(torch, name)(x, *given)
         with pytest.raises(caught.type):
             getattr(ours, name)(x, *given)
+    for error, words, call in (
+            (TypeError, "'k' must be int, not float", lambda: ours.kthvalue(x, 1.0)),
+            (TypeError, r"^kthvalue\(\): argument 'dim' must be int, not str", lambda: ours.kthvalue(x, 1, "0")),
+            (TypeError, r"^quantile\(\): argument 'dim' must be int, not bool", lambda: ours.quantile(x, 0.5, True)),
+            (TypeError, "'q' must be Tensor or float, not list", lambda: ours.quantile(x, [0.5])),
+            (TypeError, "keepdim and out go with dim", lambda: ours.median(x, keepdim=True)),
+            (TypeError, "keepdim and out go with dim", lambda: ours.median(x, out=x)),
+            (TypeError, "'out' must have 2 elements, not 1", lambda: ours.kthvalue(x, 1, out=(x,))),
+            (TypeError, "'out' must be tuple of Tensors, not Tensor", lambda: ours.kthvalue(x, 1, out=x)),
+            (TypeError, "'out' must be tuple of Tensors, not of NoneType", lambda: ours.median(x, 1, out=(None, None))),
+            (TypeError, "^median does not support 8-bit", lambda: ours.median(x.to(torch.float8_e5m2), 1)),
+            (RuntimeError, "non-empty", lambda: ours.quantile(x[:, :0], 0.5, 0))):
+        with pytest.raises(error, match=words):
+            call()
     with pytest.raises(RuntimeError, match="interpolation"):
         ours.quantile(x, 0.5, interpolation="cubic")
     for name in ("kthvalue", "median", "quantile"):
