@@ -73,6 +73,10 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
     topk_accumulator_peek(context, TOPK_DEBUG_PROBLEM(problem, values, indices), state, bytes, values,       \
                           indices, stream)
 
+#define topk_accumulator_bar(context, problem, state, bytes, values, ...)                                    \
+    topk_accumulator_bar(context, TOPK_DEBUG_PROBLEM(problem, values, NULL), state, bytes, values,           \
+                         __VA_ARGS__)
+
 #define topk_accumulator_finish(context, problem, state, bytes, values, indices, stream)                     \
     topk_accumulator_finish(context, TOPK_DEBUG_PROBLEM(problem, values, indices), state, bytes, values,     \
                             indices, stream)

@@ -115,6 +115,9 @@ static void select_wide_values(void) {
 static void kth_wide_values(void) {
     (void)topk_kth(context, &f.problem, &f.input, wide_values, NULL, NULL, WORK);
 }
+static void kth_where_wide_values(void) {
+    (void)topk_kth_where(context, &f.problem, &f.input, &f.predicate, wide_values, NULL, NULL, WORK);
+}
 static void where_wide(void) {
     (void)topk_where(context, &f.problem, &f.input, &f.predicate, NULL, wide, ELEMENTS, NULL, WORK);
 }
@@ -127,6 +130,9 @@ static void route_wide(void) {
 static void peek_wide(void) {
     (void)topk_accumulator_peek(context, &f.problem, f.memory, sizeof f.memory, NULL, wide, NULL);
 }
+static void bar_wide_values(void) {
+    (void)topk_accumulator_bar(context, &f.problem, f.memory, sizeof f.memory, wide_values, NULL, NULL);
+}
 static void finish_wide(void) {
     (void)topk_accumulator_finish(context, &f.problem, f.memory, sizeof f.memory, NULL, wide, NULL);
 }
@@ -135,6 +141,10 @@ static void run_select_wide(void) {
 }
 static void run_kth_wide_values(void) {
     (void)topk_simple_run_kth(simple, &f.problem, &f.input, wide_values, NULL, NULL, NULL);
+}
+static void run_kth_where_wide_values(void) {
+    (void)topk_simple_run_kth_where(simple, &f.problem, &f.input, &f.predicate, wide_values, NULL, NULL,
+                                    NULL);
 }
 static void run_where_wide(void) {
     (void)topk_simple_run_where(simple, &f.problem, &f.input, &f.predicate, NULL, wide, 1, NULL, NULL);
@@ -170,13 +180,16 @@ static void check_debug(void) {
                                           select_as_wide,
                                           select_wide_values,
                                           kth_wide_values,
+                                          kth_where_wide_values,
                                           where_wide,
                                           select_where_wide,
                                           route_wide,
                                           peek_wide,
+                                          bar_wide_values,
                                           finish_wide,
                                           run_select_wide,
                                           run_kth_wide_values,
+                                          run_kth_where_wide_values,
                                           run_where_wide,
                                           run_select_where_wide,
                                           run_route_wide};
