@@ -353,8 +353,9 @@ int options_read(struct call *call, PyObject *options) {
         }
     }
     if ((OF_COMPACTIONS >> call->operation & 1) != 0 && call->predicate.kind != TOPK_AT_LEAST &&
-        (call->problem.rank != TOPK_BY_VALUE || call->problem.nan != TOPK_NAN_AS_LARGEST)) {
-        PyErr_SetString(PyExc_TypeError, "the options magnitude and nan go with at_least here");
+        (call->problem.direction != TOPK_LARGEST || call->problem.rank != TOPK_BY_VALUE ||
+         call->problem.nan != TOPK_NAN_AS_LARGEST)) {
+        PyErr_SetString(PyExc_TypeError, "the options largest, magnitude and nan go with at_least here");
         return -1;
     }
     return 0;

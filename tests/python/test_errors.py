@@ -29,6 +29,7 @@ FAILURES = [  # (exception, part of its sentence, call)
     (TypeError, "no option 'ties' here", lambda: kth(X, 1, ties="any")),
     (TypeError, "no option 'max_iterations' here", lambda: kth(X, 1, max_iterations=3)),
     (TypeError, "nan go with at_least here", lambda: where(X, gt=1, nan="last")),
+    (TypeError, "largest, magnitude and nan go with at_least", lambda: count(X, gt=1, largest=False)),
     (TypeError, "at_least is not of the type of x", lambda: where(X, at_least=X[0, :1].astype(np.float64))),
     (ValueError, "at_least has 2 elements, where the rows are 3", lambda: count(X, at_least=X[0, :2])),
     (TypeError, "two predicates", lambda: count(X, at_least=X[0, :1], gt=1)),
