@@ -11,8 +11,9 @@ The kernels are registered one by one with torch.library.Library: torch.library.
 Python above a kernel, which cost about 4 us a call.
 """
 
+import sys
 import warnings
-from functools import reduce
+from functools import partial, reduce
 from operator import index, or_
 
 import torch
@@ -23,10 +24,10 @@ from libtopk import _api
 if not hasattr(torch.library, "register_vmap"):
     raise ImportError(f"libtopk.torch needs torch 2.5 or later, and this is torch {torch.__version__}")
 
-_NAME = "libtopk::topk"
+NAME = "libtopk::topk"
 
-_library = torch.library.Library("libtopk", "FRAGMENT")
-_library.define(
+library = torch.library.Library("libtopk", "FRAGMENT")
+library.define(
     "topk(Tensor self, SymInt k, int dim, bool largest, bool sorted, int max_iterations, str? order=None)"
     " -> (Tensor values, Tensor indices)",
     tags=(torch.Tag.pt2_compliant_tag,),
@@ -85,7 +86,17 @@ def is_direct(tensor):
 
 def select(tensor, *arguments):
     """What the operator returns."""
-    return run(tensor, *arguments) if is_direct(tensor) else operator(tensor, *arguments)
+    if is_direct(tensor):
+        return run(tensor, *arguments)
+    if not torch.compiler.is_compiling():
+        _meet_meshes()
+    return operator(tensor, *arguments)
+
+
+def _meet_meshes():
+    """DTensors have rules of their own, which wait for the module that makes such tensors: it is slow to import."""
+    if "torch.distributed.tensor" in sys.modules:
+        import libtopk._torch_mesh  # noqa: F401
 
 
 # ---- Arguments ----
@@ -197,6 +208,7 @@ def _fake(self, k, dim, largest, sorted, max_iterations, order=None):
 
 
 def _below_autograd(*arguments):
+    _meet_meshes()
     with torch._C._AutoDispatchBelowAutograd():
         return operator(*arguments)
 
@@ -207,6 +219,21 @@ def scattered(values, dim, indices, shape):
     return torch.ops.aten.value_selecting_reduction_backward(values, dim, indices, shape, True)
 
 
+scatters: dict = {}  # scatter_of() for kinds of tensors that lie in another way
+
+
+def scatter_of(tensor, dim):
+    """A function (values, indices) that returns zeros of the shape of `tensor`, but for `values` at `indices`. It does not
+    keep the tensor."""
+    if type(tensor) in scatters:
+        return scatters[type(tensor)](tensor, dim)
+    return partial(_scattered_to, dim, tensor.shape)
+
+
+def _scattered_to(dim, shape, values, indices):
+    return scattered(values, dim, indices, shape)
+
+
 class _Selection(torch.autograd.Function):
     """The gradient in reverse mode. It keeps the indices, not the input."""
 
@@ -215,13 +242,13 @@ class _Selection(torch.autograd.Function):
         values, indices = _below_autograd(self, k, dim, *flags)
         ctx.save_for_backward(indices)
         ctx.mark_non_differentiable(indices)
-        ctx.shape, ctx.dim, ctx.flags = self.shape, dim, len(flags)
+        ctx.scatter, ctx.flags = scatter_of(self, dim), len(flags)
         return values, indices
 
     @staticmethod
     def backward(ctx, gradient, _):
         (indices,) = ctx.saved_tensors
-        return scattered(gradient, ctx.dim, indices, ctx.shape), None, None, *([None] * ctx.flags)
+        return ctx.scatter(gradient, indices), None, None, *([None] * ctx.flags)
 
 
 def _differentiable(self, k, dim, *flags):
@@ -243,8 +270,8 @@ def _batched(info, in_dims, self, k, dim, *flags):
     return ((values.squeeze(1), indices.squeeze(1)) if scalars else (values, indices)), (0, 0)
 
 
-_library.impl("topk", run, "CPU")
-_library.impl("topk", run, "CUDA")
-_library.impl("topk", _differentiable, "Autograd")
-torch.library.register_fake(_NAME, _fake, lib=_library)
-torch.library.register_vmap(_NAME, _batched, lib=_library)
+library.impl("topk", run, "CPU")
+library.impl("topk", run, "CUDA")
+library.impl("topk", _differentiable, "Autograd")
+torch.library.register_fake(NAME, _fake, lib=library)
+torch.library.register_vmap(NAME, _batched, lib=library)

@@ -18,6 +18,12 @@ comes first in sorted results. All NaN equal each other and rank above +infinity
 Results depend on the input alone: the same values and indices on every device and run. With sorted=False their order
 along the dimension is not promised.
 
+DTensors. Functions take tensors on a mesh of ranks, and their gradients lie as the tensor does. A mesh dimension that shards
+another dimension than the selected one shards the results, and nothing is sent. One that shards the selected dimension
+replicates the results: ranks send the k best elements of each row and their positions, not the tensor, unless these take as
+many bytes (or max_iterations asks for an approximation). Partial sums are added up first; what is sharded unlike Shard is
+gathered. It needs torch 2.6.
+
 Gradients. A chosen element receives the gradient of its result, every other element zero. Indices have no gradient.
 For the backward pass of `topk` the indices are kept, not the input. Forward mode and gradients of any order work as
 well.
@@ -131,9 +137,10 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     if not isinstance(x, Tensor) and has_torch_function_unary(x):
         return handle_torch_function(maxk, (x,), x, k, max_iterations)
     values, indices = _sparse_maxk(x, k, max_iterations, sorted=False)
+    scatter = _torch_operator.scatter_of(x, -1)
     if values.dtype.itemsize == 1 and not values.requires_grad:  # torch cannot scatter all types of 8 bits
-        return _torch_operator.scattered(values.view(torch.uint8), -1, indices, x.shape).view(x.dtype)
-    return _torch_operator.scattered(values, -1, indices, x.shape)
+        return scatter(values.view(torch.uint8), indices).view(x.dtype)
+    return scatter(values, indices)
 
 
 def _sparse_maxk(x, k, max_iterations, sorted):

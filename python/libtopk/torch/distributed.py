@@ -36,6 +36,9 @@ nothing, so a CUDA graph can capture a call where the group's collectives can be
 nothing is agreed on: what is wrong on one rank is an exception there alone. Tables that do not ascend, and runs that
 overlap, leave results undefined.
 
+A DTensor is refused here: libtopk.torch.topk takes it, and x.to_local() with group=(mesh, dimension) is for the other
+functions.
+
 Rows times k must be below 2^31. It needs torch 2.6 or later.
 """
 from __future__ import annotations

@@ -8,15 +8,19 @@ import importlib.util
 import sys
 from datetime import timedelta
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.distributed as c10d
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.debug import CommDebugMode
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import libtopk  # noqa: E402
+import libtopk.torch  # noqa: E402
 import libtopk.torch.distributed as over  # noqa: E402
 import oracle  # noqa: E402
 from oracle import all_same, same  # noqa: E402
@@ -194,6 +198,106 @@ def check_errors():
         raises(ValueError, "its positions begin at 0", lambda: topk(own, 2, positions=0))
 
 
+def on_mesh(x, mesh, places):
+    """The tensor as it lies by `places`; of sums in parts each rank has a multiple."""
+    x = distribute_tensor(x, mesh, [Replicate() if place.is_partial() else place for place in places], src_data_rank=None)
+    if mesh.get_coordinate() is None or not any(place.is_partial() for place in places):
+        return x
+    first = [mesh.size(which) for which, place in enumerate(places) if place.is_partial() and not mesh.get_local_rank(which)]
+    return DTensor.from_local(x.to_local() * np.prod([2 - size for size in first]), mesh, places, shape=x.shape, stride=x.stride())
+
+
+def check_dtensor(mesh, places, x, k, dim, **choice):
+    """libtopk.torch.topk of a DTensor, its placements, and gradients of two orders: as of the whole tensor."""
+    given, x = on_mesh(x, mesh, places), x.clone()
+    if x.is_floating_point():
+        given, x = given.requires_grad_(), x.requires_grad_()
+    found, wanted = libtopk.torch.topk(given, k, dim, **choice), libtopk.torch.topk(x, k, dim, **choice)
+    dim %= max(1, x.dim())
+    stays = tuple(place if place.is_shard() and place.dim != dim else Replicate() for place in places)
+    assert found.values.placements == found.indices.placements == stays, (places, found.values.placements)
+    assert torch.equal(found.indices.full_tensor(), wanted.indices), (places, k, dim, choice)
+    assert same(found.values.full_tensor().detach().numpy(), wanted.values.detach().numpy())
+    if not x.is_floating_point():
+        return
+    weights = torch.arange(1.0, 1 + wanted.values.numel(), dtype=x.dtype).reshape(wanted.values.shape)
+    of_place = tuple(Replicate() if place.is_partial() else place for place in places)
+    orders = []
+    for values, source, by in ((found.values, given, on_mesh(weights, mesh, [Replicate()] * mesh.ndim)),
+                               (wanted.values, x, weights)):
+        by = by.requires_grad_()
+        (first,) = torch.autograd.grad((values.nan_to_num(0, 0, 0) * by).sum(), source, create_graph=True)
+        (second,) = torch.autograd.grad((first * first).sum(), by)
+        orders.append((first.detach(), second))
+    assert orders[0][0].placements == of_place, (places, orders[0][0].placements)
+    for ours, theirs in zip(*orders):
+        assert torch.equal(ours.full_tensor(), theirs), (places, k, dim)
+
+
+def check_dtensors():
+    """On all ranks: each way in which a tensor of two dimensions or three can lie, also with parts that are uneven or empty."""
+    mesh = torch.distributed.device_mesh.DeviceMesh.from_group(GROUP or c10d.group.WORLD, "cpu")
+    random = np.random.default_rng(5)
+    for shape, dim in (((5, 9), -1), ((5, 9), 0), ((1, 4), 0), ((3, 2, 40), 2)):
+        x = torch.from_numpy(numbers(random, int(np.prod(shape[:-1])), shape[-1], "float64").reshape(shape))
+        for turn, place in enumerate((Replicate(), *map(Shard, range(len(shape))), Partial(), Shard(dim % len(shape)))):
+            k = (shape[dim], 1, min(3, shape[dim]))[turn % 3]
+            given = x.nan_to_num(0, 9, -9) + 0 if place.is_partial() else x
+            check_dtensor(mesh, [place], given, k, dim, largest=bool(k % 2))
+    for dtype, choice in (("int8", {"order": "position"}), ("uint64", {"sorted": False}), ("float32", {"order": "position"})):
+        x = torch.from_numpy(numbers(random, 4, 50, dtype))
+        check_dtensor(mesh, [Shard(1)], x, 3, -1, largest=False, **choice)
+    check_dtensor(mesh, [Replicate()], torch.tensor(3.0), 1, -1)
+    check_what_moves(mesh)
+
+
+def check_what_moves(mesh):
+    x = torch.arange(1000.0).reshape(2, 500)
+    for place, collectives in ((Shard(0), 0), (Replicate(), 0), (Shard(1), 1)):
+        given = distribute_tensor(x, mesh, [place]).requires_grad_()
+        with CommDebugMode() as moves, Largest() as largest:
+            found = libtopk.torch.topk(given, 3)
+            (gradient,) = torch.autograd.grad(found.values.sum(), given)
+        assert moves.get_total_counts() == collectives * (SIZE > 1), (place, moves.get_comm_counts())
+        assert largest.bytes <= 2 * 3 * (4 + 8) and gradient.placements == (place,)  # one list, no part
+        with CommDebugMode() as moves:
+            kept = libtopk.torch.maxk(given, 3)
+        assert kept.placements == (place,) and torch.equal(kept.full_tensor(), libtopk.torch.maxk(x, 3))
+    for approximate in (libtopk.torch.maxk(distribute_tensor(x, mesh, [Shard(1)]), 3, 2),):
+        assert torch.equal(approximate.full_tensor(), libtopk.torch.maxk(x, 3, 2))
+    compiled = torch.compile(lambda x: libtopk.torch.topk(x * 2, 3).values, backend="aot_eager", fullgraph=True)
+    given = distribute_tensor(x, mesh, [Shard(1)]).requires_grad_()
+    compiled(given).sum().backward()
+    assert given.grad.placements == (Shard(1),) and given.grad.full_tensor().sum() == 12
+    for error, k, dim in ((RuntimeError, 501, 1), (IndexError, 1, 2)):
+        raises(error, "out of range", lambda: libtopk.torch.topk(given, k, dim))
+    raises(TypeError, "must be a plain torch.Tensor", lambda: over.topk(given, 1, group=GROUP))
+
+
+class Largest(torch.utils._python_dispatch.TorchDispatchMode):
+    """The bytes of the largest tensor that this rank gives to a collective."""
+
+    bytes = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if "c10d" in function.namespace and isinstance(args[0], torch.Tensor) and "wait" not in function.name():
+            self.bytes = max(self.bytes, args[0].nbytes)
+        return function(*args, **(kwargs or {}))
+
+
+def check_meshes():
+    """Of two dimensions, on six of the ranks."""
+    mesh = torch.distributed.device_mesh.DeviceMesh("cpu", torch.arange(6).reshape(2, 3))
+    x = torch.from_numpy(numbers(np.random.default_rng(7), 7, 23, "float64")).nan_to_num(0, 9, -9) + 0
+    places = (Replicate(), Shard(0), Shard(1), Partial())
+    for turn, (first, second) in enumerate(product(places, places)):
+        if RANK < 6:
+            check_dtensor(mesh, [first, second], x, 2, turn % 2)
+        else:
+            found = libtopk.torch.topk(on_mesh(x, mesh, [first, second]), 2, turn % 2)
+            assert found.indices.shape == ((2, 23), (7, 2))[turn % 2]
+
+
 def load(name):
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
@@ -218,6 +322,7 @@ def work(rank, meet):
                             timeout=timedelta(minutes=10))
     RANK, SIZE = rank, WORLD
     check_groups()
+    check_meshes()
     for SIZE, problems in PROBLEMS.items():
         first = WORLD - SIZE
         GROUP, RANK = c10d.new_group(list(range(first, WORLD))) if first else None, rank - first
@@ -226,6 +331,8 @@ def work(rank, meet):
             continue
         check_shapes()
         check_errors()
+        if SIZE == 3:
+            check_dtensors()
         if SIZE == 2:
             check_example()
         for over._Ranks in (Told, Untold):
