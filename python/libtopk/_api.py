@@ -57,6 +57,14 @@ class Route(NamedTuple):
     weights: Array
 
 
+class Merged(NamedTuple):
+    """The k best candidates of each row, their indices, and the payload of each."""
+
+    values: Array
+    indices: Array
+    payload: Array
+
+
 class Method(NamedTuple):
     """What a choice knew of a method: why it cannot serve, or what it would take."""
 
@@ -263,8 +271,9 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
 
 
 def merge(values: Array, indices: Array, k: int | Array, largest: bool = True, sorted: bool = True, *,
-          lists_sorted: bool = False, lengths: Array | None = None, out: tuple[Array, Array] | None = None,
-          workspace: Array | None = None, **options: Unpack[MergeOptions]) -> TopK:
+          lists_sorted: bool = False, lengths: Array | None = None, payload: Array | None = None,
+          out: tuple[Array, ...] | None = None, workspace: Array | None = None,
+          **options: Unpack[MergeOptions]) -> TopK | Merged:
     """The k best candidates of each row, from lists that parts of the row have left: by device, process or search.
 
         values, indices = zip(*(libtopk.topk(part, 10, index_base=base) for base, part in parts))
@@ -278,9 +287,13 @@ def merge(values: Array, indices: Array, k: int | Array, largest: bool = True, s
     lists_sorted  True: each list is as topk() writes it, best first, ties by lowest index, padding last. That is
                   trusted, and saves time
     lengths       integers (lists, ...): how many candidates of each list count
-    out           (values, indices) of the results' shapes and types
+    payload       what else travels with each candidate and is never compared, as the rank or the shard that it is from: an
+                  array of the kind and shape of values, of any type of libtopk or bool, or of one more dimension, the last.
+                  1, 2, 4, 8 or 16 bytes for each candidate
+    out           (values, indices) of the results' shapes and types; with a payload a third one
 
-    Returns TopK(values, indices) of shape (..., k). Where each list has the k best of its part they are what topk()
+    Returns TopK(values, indices) of shape (..., k), or with a payload Merged(values, indices, payload): of padding it is
+    zeros. Where each list has the k best of its part they are what topk()
     gives for the whole rows, bit for bit. Rows with fewer candidates than k end in padding, as topk() has it. A row
     with an index below -1 has -2 for all its indices. Raises as topk() does, ValueError for indices of another shape,
     and TypeError for those of another type.
@@ -290,7 +303,10 @@ def merge(values: Array, indices: Array, k: int | Array, largest: bool = True, s
     if dtype not in ("int32", "int64"):
         raise TypeError(f"indices are of type {dtype}, and can be int32 or int64")
     given = {"index_dtype": dtype, **options, "indices": indices, "lengths": lengths, "lists_sorted": lists_sorted}
-    return TopK(*_run(RUN, MERGE, values, k, largest, sorted, -1, out, 3, workspace, given, None))
+    if payload is None:
+        return TopK(*_run(RUN, MERGE, values, k, largest, sorted, -1, out, 3, workspace, given, None))
+    given["payload"] = _core.adopt(payload)[0]
+    return Merged(*_run(RUN, MERGE, values, k, largest, sorted, -1, out, 7, workspace, given, None))
 
 
 def _ask(mode, operation, x, k, largest, sorted, dim, out, options):

@@ -23,8 +23,9 @@ def address(array: Any, /) -> int: ...
 def integers(object: Any, like: Any, name: str, /) -> Any: ...
 
 # mode: 0 runs, 1 returns the bytes of workspace or state, 2 explains, 3 returns the method that serves and a row for
-# each. operation: topk_operation, 9 to 15 for init, push, merge, peek, finish, export and import of an accumulator, and
-# 16 to 19 for begin, count, advance and result of a shard. Of begin, mode 1 returns (bytes, counters, rounds).
+# each. operation: topk_operation, 9 to 17 for init, push, merge, peek, finish, export, import, bar and raise of an
+# accumulator, and 18 to 22 for begin, count, advance, result and select of a shard. Of begin, mode 1 returns (bytes,
+# counters, rounds).
 # wanted: a bit for each result to make where `out` has none.
 def run(mode: int, operation: int, x: Any, k: Any, largest: bool, sorted: bool, dim: int, out: Any, wanted: int,
         workspace: Any, options: Mapping[str, Any] | None, other: Any, /) -> Any: ...

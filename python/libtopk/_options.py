@@ -155,8 +155,11 @@ class MergeOptions(_Common, total=False):
 
 
 class ShardOptions(Predicate, total=False):
-    """Options of Shard: these of Options, and Predicate."""
+    """Options of Shard: these of Options, and Predicate. What is returned is for its select()."""
 
+    index_dtype: Any
+    index_base: int
+    indices: Any
     magnitude: bool
     nan: Literal["largest", "last"]
     lengths: Any

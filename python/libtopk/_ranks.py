@@ -56,13 +56,14 @@ class Problem:
     table: Any = None  # (rows, length)
     most: int | None = None  # elements of a row on any rank, if that is known
 
-    def chosen(self, k, **more):
-        """The k best elements of this rank, and their positions on it or in the table."""
-        more = {**self.options, **self.predicate, **more}
-        if self.table is not None:
-            more["indices"] = self.table
-        select = _api.select_where if self.predicate else _api.topk
-        return select(self.x, k, self.largest, **more)
+    def given(self):
+        """The options of a selection on this rank. Positions are those on it, or those in the table."""
+        table = {} if self.table is None else {"indices": self.table}
+        return {**self.options, **self.predicate, **table}
+
+    def chosen(self, k):
+        """The k best elements of this rank."""
+        return (_api.select_where if self.predicate else _api.topk)(self.x, k, self.largest, **self.given())
 
     def whole(self, ranks, indices):
         """Positions in the whole row."""
@@ -154,28 +155,28 @@ def _before(numbers, which):
 
 
 def _in_place(ranks, problem):
-    shard = Shard(problem.x, problem.k, problem.largest, **problem.options, **problem.predicate)
+    shard = Shard(problem.x, problem.k, problem.largest, **problem.given())
     found = _advanced(ranks, shard)
     if problem.base is not None:
         lower = [base < problem.base for base in problem.bases]
-        own_k = shard.result(_before(ranks.gather(found.own_equal), lower)).own_k
-    else:
-        own_k = found.own_better + _own_ties(ranks, problem, found)
+        ties_before = _before(ranks.gather(found.own_equal), lower)
+    else:  # as many as leave this rank its own
+        ties_before = (problem.k - found.better - _own_ties(ranks, problem, shard, found)).clip(0)
+    own_k = shard.result(ties_before).own_k
     before = _before(ranks.gather(own_k), [rank < ranks.rank for rank in range(ranks.size)])
-    pitch = min(problem.k, problem.x.shape[1])
-    values, indices = problem.chosen(own_k, k_max=pitch, order="position")
+    values, indices = shard.select(ties_before)
     return InPlace(values, problem.whole(ranks, indices), own_k, before)
 
 
-def _own_ties(ranks, problem, found):
+def _own_ties(ranks, problem, shard, found):
     """How many elements of this rank that tie with the k-th are results, where ranks hold no runs of positions: the
     position of the last tie that is a result is another k-th element, and positions never tie."""
     need = (problem.k - found.better).clip(0) * (found.equal > 0)
-    reach = found.own_better + found.own_equal
-    _, indices = problem.chosen(reach, k_max=problem.x.shape[1])
-    places = (indices * 0 + 1).cumsum(-1) - 1
-    ties = (places >= found.own_better[:, None]) * (places < reach[:, None])
-    positions = problem.whole(ranks, indices)
+    values, indices = shard.select()  # as if no other rank had ties; best first these come last
+    _, positions = _api.topk(values, found.own_k, problem.largest, indices=problem.whole(ranks, indices),
+                             lengths=found.own_k, k_max=values.shape[1], **problem.options)
+    places = (positions * 0 + 1).cumsum(-1) - 1
+    ties = (places >= found.own_better[:, None]) * (places < found.own_k[:, None])
     last = _advanced(ranks, Shard(positions, need, False, k_max=problem.k, mask=ties, **_context(problem))).kth
     return (ties * (positions <= last[:, None])).sum(-1) * (need > 0)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from libtopk import _core
 from libtopk._accumulator import _bytes_beside
-from libtopk._api import RUN, WORKSPACE
+from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._options import Array
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from libtopk._options import ShardOptions
 
-_BEGIN, _COUNT, _ADVANCE, _RESULT = range(18, 22)
+_BEGIN, _COUNT, _ADVANCE, _RESULT, _SELECT = range(18, 23)
 _EXTENTS = ("lengths", "offsets", "begins", "ends")
 
 
@@ -44,13 +44,15 @@ class Shard:
             sums = ...                                   # of shard.count() over all shards, by any means
             shard.advance(sums)
         kth, better, equal, *_ = shard.result()
+        values, indices = shard.select(before)           # those of the k best that lie here; see result()
 
     x        an array (..., length): this shard's elements of each row, which lie along `dim`. The same elements until
              the last round; the length may be 0
     k        as kth() has it, counted in the whole row and alike for all shards: a number, or integers, one for each row.
              These need k_max, which they are cut to
-    options  magnitude, nan, lengths, offsets, begins, ends, length_max and context, as topk() has them, and a predicate:
-             then the elements that meet it are counted alone. workspace_limit bounds the state
+    options  magnitude, nan, lengths, offsets, begins, ends, length_max, index_dtype, index_base, indices and context, as
+             topk() has them, and a predicate: then the elements that meet it are counted alone. workspace_limit bounds the
+             state
 
     rounds   how many there are, by the type alone: 1, 2, 3 and 6 for 8, 16, 32 and 64 bits
 
@@ -81,12 +83,12 @@ class Shard:
         self._run(_BEGIN, each, k)
         self._round, self._is_counted = 0, False
 
-    def _run(self, operation, more, k=None, mode=RUN, wanted=0):
+    def _run(self, operation, more, k=None, mode=RUN, wanted=0, out=None):
         largest, dim = self._arguments
         options = {**self._options, **more}
-        if mode == RUN and operation != _RESULT:
+        if mode == RUN and operation < _RESULT:
             options["counters"] = self._counters
-        return _core.run(mode, operation, self._x, self._k if k is None else k, largest, True, dim, None, wanted,
+        return _core.run(mode, operation, self._x, self._k if k is None else k, largest, True, dim, out, wanted,
                          None if mode == WORKSPACE else self._state, options, None)
 
     def count(self) -> Array:
@@ -116,11 +118,39 @@ class Shard:
         before  integers, one for each row: how many elements of the shards before this one, in the order of positions,
                 tie with the k-th: the sum of their own_equal. None: this shard is the first. own_k and after need it
 
-        topk(x, own_k, k_max=..., index_base=...), ties by lowest position, then gives the results of the whole that lie
-        in this shard. Raises RuntimeError before the last round.
+        Raises RuntimeError before the last round.
         """
+        results = self._run(_RESULT, self._after_rounds(before), wanted=127)[:7]
+        return Sharded(*results) if self._give is None else Sharded(*map(self._give, results))
+
+    def select(self, before: Array | None = None, pitch: int | None = None, *,
+               out: tuple[Array, Array] | None = None) -> TopK:
+        """Those of the k best of each row that lie in this shard, by ascending position: own_k of them, as result() says
+        with the same `before`. One read of the elements, where topk() with own_k takes several.
+
+        pitch  room for so many of each row; None: for as many as there can be. Behind own_k results is padding
+        out    (values, indices) of the results' shapes and types
+
+        Returns TopK(values, indices): arrays of the shape of x with `pitch` in place of the length along `dim`. Positions
+        are those in the shard, plus index_base, or the `indices` that belong to them. Raises RuntimeError before the last
+        round.
+        """
+        more = self._after_rounds(before)
+        more["pitch"] = self._most() if pitch is None else pitch
+        results = self._run(_SELECT, more, wanted=3, out=out)
+        if self._give is None or out is not None:
+            return TopK(*results)
+        last = None if "indices" in self._options else self._options.get("index_base", 0) + self._length() - 1
+        return TopK(self._give(results[0]), self._give(results[1], last, True))
+
+    def _length(self):
+        return self._x.shape[self._arguments[1]] if self._x.shape else 1
+
+    def _most(self):
+        """How many results a row of this shard can have."""
+        return min(self._k, self._length(), self._options.get("length_max", self._k))
+
+    def _after_rounds(self, before):
         if self._round != self.rounds or not self.rounds:
             raise RuntimeError(f"{self._round} of {self.rounds} rounds have ended")
-        more = {} if before is None else {"before": _core.integers(before, self._x, "before")}
-        results = self._run(_RESULT, more, wanted=127)[:7]
-        return Sharded(*results) if self._give is None else Sharded(*map(self._give, results))
+        return {} if before is None else {"before": _core.integers(before, self._x, "before")}

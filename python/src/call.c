@@ -19,6 +19,7 @@ static void begin(struct call *call, int operation, bool is_plan) {
     call->lists = (topk_lists)TOPK_LISTS_INIT;
     call->counters = call->numbers = NULL;
     call->positions = NULL;
+    call->payload = NULL;
     call->x.object = call->workspace.object = call->other.object = NULL;
     for (int i = 0; i < OUTPUTS_MAX; ++i) {
         memset(&call->outputs[i], 0, offsetof(struct output, shape));

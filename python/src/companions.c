@@ -34,19 +34,19 @@ static int check_where(const struct call *call, const struct array *array, const
     return -1;
 }
 
-static int take_payload(struct call *call) {
-    struct array *payload;
-    if (take_companion(call, GIVEN_INDICES, "indices", &payload) != 0 ||
-        check_where(call, payload, "indices") != 0) {
+static int take_indices(struct call *call) {
+    struct array *indices;
+    if (take_companion(call, GIVEN_INDICES, "indices", &indices) != 0 ||
+        check_where(call, indices, "indices") != 0) {
         return -1;
     }
     topk_type type = call->problem.index_type == TOPK_INDEX_I64 ? TOPK_I64 : TOPK_I32;
-    if (payload->type != type) {
+    if (indices->type != type) {
         PyErr_Format(PyExc_TypeError, "indices are not of type %s, as the results are",
                      type == TOPK_I64 ? "int64" : "int32");
         return -1;
     }
-    call->input.indices = payload->data;
+    call->input.indices = indices->data;
     return 0;
 }
 
@@ -55,6 +55,36 @@ static int make_contiguous(struct array *array, const char *name) {
     struct rows rows;
     int dim = array->dims - 1;
     return dim < 0 || array_is_contiguous(array) ? 0 : rows_of(array, &dim, true, name, &rows);
+}
+
+/* One element for each candidate, or several along a last dimension of its own. */
+int companions_take_payload(struct call *call) {
+    struct array *payload;
+    const struct array *x = &call->x;
+    if (inputs_keep(call, call->given[GIVEN_PAYLOAD], "payload", &payload) != 0 ||
+        check_where(call, payload, "payload") != 0) {
+        return -1;
+    }
+    int more = payload->dims - x->dims;
+    if ((more != 0 && more != 1) || payload->kind != x->kind ||
+        memcmp(payload->shape, x->shape, sizeof *x->shape * (size_t)x->dims) != 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "payload is not of the kind and shape of values, but for a last dimension");
+        return -1;
+    }
+    const int64_t size = payload->type == TOPK_TYPE_UNDEFINED ? 1 : (int64_t)library.type_size(payload->type);
+    const int64_t count = more == 1 ? payload->shape[x->dims] : 1;
+    if (count < 1 || count > 16 || size * count > 16 || (size * count & (size * count - 1)) != 0) {
+        PyErr_SetString(PyExc_ValueError, "payload has no 1, 2, 4, 8 or 16 bytes for each candidate");
+        return -1;
+    }
+    if (make_contiguous(payload, "payload") != 0) {
+        return -1;
+    }
+    call->payload = payload;
+    call->lists.payload = payload->data;
+    call->lists.payload_bytes = size * count;
+    return 0;
 }
 
 /* Bits are one array of bytes, whatever the shape of x. */
@@ -142,7 +172,7 @@ static int take_bias(struct call *call) {
 }
 
 int companions_take(struct call *call) {
-    return (call->given[GIVEN_INDICES] == NULL || take_payload(call) == 0) &&
+    return (call->given[GIVEN_INDICES] == NULL || take_indices(call) == 0) &&
                    (call->given[GIVEN_MASK] == NULL || take_mask(call) == 0) &&
                    (call->given[GIVEN_THRESHOLD] == NULL || take_threshold(call) == 0) &&
                    (call->given[GIVEN_POSITIONS] == NULL || take_positions(call) == 0) &&

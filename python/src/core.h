@@ -43,8 +43,9 @@
     X(plan_create) X(plan_query) X(plan_query_method) X(plan_destroy)                                         \
     X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
     X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(accumulator_export_size)                  \
-    X(accumulator_export) X(accumulator_import) X(accumulator_bar) X(accumulator_raise)                                                               \
-    X(sharded_query) X(sharded_begin) X(sharded_count) X(sharded_advance) X(sharded_result)
+    X(accumulator_export) X(accumulator_import) X(accumulator_bar) X(accumulator_raise)                       \
+    X(sharded_query) X(sharded_begin) X(sharded_count) X(sharded_advance) X(sharded_result)                   \
+    X(sharded_select)
 /* clang-format on */
 
 struct library {
@@ -216,7 +217,8 @@ enum operation {
     OPERATION_SHARD_BEGIN,
     OPERATION_SHARD_COUNT,
     OPERATION_SHARD_ADVANCE,
-    OPERATION_SHARD_RESULT
+    OPERATION_SHARD_RESULT,
+    OPERATION_SHARD_SELECT
 };
 
 /* Options that are arrays. */
@@ -234,6 +236,7 @@ enum given {
     GIVEN_COUNTERS,
     GIVEN_SUMS,
     GIVEN_BEFORE,
+    GIVEN_PAYLOAD,
     GIVENS
 };
 
@@ -281,6 +284,7 @@ struct call {
     topk_routing routing;
     topk_lists lists;
     int64_t *counters, *numbers; /* of a shard: its own, and those of others */
+    const struct array *payload; /* of lists, one of `kept`; or NULL */
     struct array kept[GIVENS];   /* other arrays that the call reads */
     struct output outputs[OUTPUTS_MAX];
     struct array workspace;
@@ -315,8 +319,10 @@ bool inputs_are_beside_x(const struct call *call, const struct array *array);
 
 /* ---- companions.c ---- */
 
-/* Takes the payload, the mask and the bias, once index_type is settled. */
+/* Takes indices, the mask and the bias, once index_type is settled. */
 int companions_take(struct call *call);
+/* Takes the payload of lists, once x is settled. */
+int companions_take_payload(struct call *call);
 
 /* ---- outputs.c ---- */
 

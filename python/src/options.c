@@ -18,14 +18,14 @@ enum {
     OF_PUSH = 1 << OPERATION_PUSH,
     OF_MERGE = 1 << TOPK_OPERATION_MERGE,
     OF_SHARD = 1 << OPERATION_SHARD_BEGIN | 1 << OPERATION_SHARD_COUNT | 1 << OPERATION_SHARD_ADVANCE |
-               1 << OPERATION_SHARD_RESULT,
+               1 << OPERATION_SHARD_RESULT | 1 << OPERATION_SHARD_SELECT,
 
     OF_SELECTIONS = OF_SELECT | OF_SELECT_WHERE,
     OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH | OF_MERGE | OF_SHARD,
     OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_KTH | OF_COUNT | OF_MASK | OF_PUSH | OF_SHARD,
     OF_COMPACTIONS = OF_WHERE | OF_COUNT | OF_MASK, /* elements rank there for at_least alone */
     OF_ROWS = OF_SELECTIONS | OF_KTH | OF_WHERE | OF_COUNT | OF_MASK,
-    OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH,
+    OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH | OF_SHARD,
     OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH | OF_MERGE,
 };
 
@@ -290,7 +290,7 @@ static const struct option table[] = {
     {"context", OF_ALL | OF_SHARD, read_context, 0, NULL, 0},
 
     {"lengths", OF_ROWS | OF_PUSH | OF_MERGE | OF_SHARD, read_given, 0, NULL, GIVEN_LENGTHS},
-    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH | OF_MERGE, read_given, 0, NULL, GIVEN_INDICES},
+    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH | OF_MERGE | OF_SHARD, read_given, 0, NULL, GIVEN_INDICES},
     {"offsets", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_OFFSETS},
     {"begins", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_BEGINS},
     {"ends", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_ENDS},
@@ -321,11 +321,13 @@ static const struct option table[] = {
     {"base", OF_PUSH, read_integer, PLACE(base), NULL, 0},
 
     {"lists_sorted", OF_MERGE, read_flag, PLACE(lists.sorted), NULL, 0},
+    {"payload", OF_MERGE, read_given, 0, NULL, GIVEN_PAYLOAD},
 
     {"round", OF_SHARD, read_integer, PLACE(round), NULL, 0},
     {"counters", OF_SHARD, read_given, 0, NULL, GIVEN_COUNTERS},
     {"sums", OF_SHARD, read_given, 0, NULL, GIVEN_SUMS},
     {"before", OF_SHARD, read_given, 0, NULL, GIVEN_BEFORE},
+    {"pitch", OF_SHARD, read_size, PLACE(capacity), NULL, 0},
 };
 
 static int read_option(struct call *call, PyObject *name, PyObject *value) {

@@ -3,8 +3,8 @@
 
 #include "core.h"
 
-enum { OWN_TYPE = -1, INDEX_TYPE = -2 }; /* that of x, and that of indices */
-enum { OF_ROWS, OF_ROWS_AND_K, OF_CAPACITY, OF_OFFSETS, OF_BITS };
+enum { OWN_TYPE = -1, INDEX_TYPE = -2, PAYLOAD_TYPE = -3 }; /* that of x, of indices, and of the payload */
+enum { OF_ROWS, OF_ROWS_AND_K, OF_ROWS_AND_PITCH, OF_PAYLOAD, OF_CAPACITY, OF_OFFSETS, OF_BITS };
 
 /* What each operation writes, in the order of its results. */
 struct result_spec {
@@ -18,6 +18,10 @@ struct result_spec {
 static const struct result_spec selected[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, AT(values)},
                                               {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
                                               {0}};
+static const struct result_spec merged[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, AT(values)},
+                                            {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
+                                            {"payload", PAYLOAD_TYPE, OF_PAYLOAD, AT(payload)},
+                                            {0}};
 static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS, AT(values)},
                                             {"better", TOPK_I64, OF_ROWS, AT(better)},
                                             {"equal", TOPK_I64, OF_ROWS, AT(equal)},
@@ -43,10 +47,15 @@ static const struct result_spec sharded[] = {{"kth", OWN_TYPE, OF_ROWS, AT_SHARD
                                              {"after", TOPK_I64, OF_ROWS, AT_SHARD(after)},
                                              {"known", TOPK_I64, OF_ROWS, AT_SHARD(known)},
                                              {0}};
+static const struct result_spec chosen[] = {{"values", OWN_TYPE, OF_ROWS_AND_PITCH, AT(values)},
+                                            {"indices", INDEX_TYPE, OF_ROWS_AND_PITCH, AT(indices)},
+                                            {0}};
 static const struct result_spec nothing[] = {{0}};
 
-static const struct result_spec *results_of(int operation) {
-    switch (operation) {
+static const struct result_spec *results_of(const struct call *call) {
+    switch (call->operation) {
+    case TOPK_OPERATION_MERGE:
+        return call->given[GIVEN_PAYLOAD] == NULL ? selected : merged;
     case TOPK_OPERATION_KTH:
         return ranked;
     case TOPK_OPERATION_WHERE:
@@ -71,6 +80,8 @@ static const struct result_spec *results_of(int operation) {
         return nothing;
     case OPERATION_SHARD_RESULT:
         return sharded;
+    case OPERATION_SHARD_SELECT:
+        return chosen;
     default:
         return selected;
     }
@@ -91,23 +102,28 @@ static void set_shape(const struct call *call, int shape, struct output *output)
     default:
         output->dims = call->lead;
         memcpy(output->shape, call->lead_shape, sizeof *output->shape * (size_t)call->lead);
-        if (shape == OF_ROWS_AND_K) {
-            output->has_k = true;
-            output->shape[output->dims++] = call->problem.k_max;
+        if (shape == OF_ROWS) {
+            return;
+        }
+        output->shape[output->dims++] = shape == OF_ROWS_AND_PITCH ? call->capacity : call->problem.k_max;
+        output->has_k = shape != OF_PAYLOAD;
+        if (shape == OF_PAYLOAD && call->payload->dims > call->x.dims) {
+            output->shape[output->dims++] = call->payload->shape[call->x.dims];
         }
     }
 }
 
 static void set_type(const struct call *call, int type, struct output *output) {
     bool is_wide = call->problem.index_type == TOPK_INDEX_I64;
-    output->type = type == OWN_TYPE     ? call->x.type
-                   : type == INDEX_TYPE ? (is_wide ? TOPK_I64 : TOPK_I32)
-                                        : (topk_type)type;
-    output->dtype = type == OWN_TYPE           ? NULL
-                    : output->type == TOPK_I32 ? "int32"
-                    : output->type == TOPK_U8  ? "uint8"
-                    : output->type == TOPK_F32 ? "float32"
-                                               : "int64";
+    output->type = type == OWN_TYPE       ? call->x.type
+                   : type == INDEX_TYPE   ? (is_wide ? TOPK_I64 : TOPK_I32)
+                   : type == PAYLOAD_TYPE ? call->payload->type
+                                          : (topk_type)type;
+    output->dtype = type == OWN_TYPE || type == PAYLOAD_TYPE ? NULL
+                    : output->type == TOPK_I32               ? "int32"
+                    : output->type == TOPK_U8                ? "uint8"
+                    : output->type == TOPK_F32               ? "float32"
+                                                             : "int64";
 }
 
 /* The dimension of the caller's array along which results lie. */
@@ -181,8 +197,8 @@ static int make_new(const struct call *call, struct output *output) {
     if (check_size(output) != 0) {
         return -1;
     }
-    output->result =
-        kinds_new(call->x.kind, call->x.object, output->shape, output->dims, output->type, output->dtype);
+    PyObject *like = output->spec->type == PAYLOAD_TYPE ? call->payload->object : call->x.object;
+    output->result = kinds_new(call->x.kind, like, output->shape, output->dims, output->type, output->dtype);
     if (output->result == NULL) {
         settle_exception(call, output);
         return -1;
@@ -298,7 +314,7 @@ static PyObject *target_at(PyObject *out, int i, int wanted, int count) {
 }
 
 int outputs_make(struct call *call, PyObject *out, int wanted) {
-    const struct result_spec *specs = results_of(call->operation);
+    const struct result_spec *specs = results_of(call);
     int count = 0;
     while (specs[count].name != NULL) {
         ++count;
@@ -373,7 +389,8 @@ static int tell_written(const struct call *call) {
 static PyObject *give(const struct call *call, const struct output *output, PyObject *result) {
     int64_t rows = call->problem.rows, most = call->length;
     bool has_positions = output->spec->type == INDEX_TYPE;
-    if (output->spec->type == OWN_TYPE || (has_positions && call->given[GIVEN_INDICES] != NULL)) {
+    if (output->spec->type == OWN_TYPE || output->spec->type == PAYLOAD_TYPE ||
+        (has_positions && call->given[GIVEN_INDICES] != NULL)) {
         return PyObject_CallFunctionObjArgs(call->giver, result, NULL);
     }
     if (has_positions) {

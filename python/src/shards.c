@@ -31,7 +31,7 @@ static int take_numbers(struct call *call, enum given which, const char *name, i
 
 int shards_take(struct call *call) {
     topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
-    if (call->operation != OPERATION_SHARD_RESULT &&
+    if (call->operation < OPERATION_SHARD_RESULT &&
         library_check(library.sharded_query(call->context->handle, &call->problem, &properties)) != 0) {
         return -1;
     }
@@ -47,17 +47,21 @@ topk_status shards_run(struct call *call, void *state, size_t bytes) {
     const topk_problem *problem = &call->problem;
     const int round = (int)call->round;
     topk_sharded_output output;
+    call->input.predicate = call->predicate.kind == TOPK_PREDICATE_UNDEFINED ? NULL : &call->predicate;
     switch (call->operation) {
     case OPERATION_SHARD_BEGIN:
         return library.sharded_begin(context, problem, state, bytes, call->input.k, call->counters,
                                      call->stream);
     case OPERATION_SHARD_COUNT:
-        call->input.predicate = call->predicate.kind == TOPK_PREDICATE_UNDEFINED ? NULL : &call->predicate;
         return library.sharded_count(context, problem, state, bytes, round, &call->input, call->counters,
                                      call->stream);
     case OPERATION_SHARD_ADVANCE:
         return library.sharded_advance(context, problem, state, bytes, round, call->numbers, call->counters,
                                        call->stream);
+    case OPERATION_SHARD_SELECT:
+        return library.sharded_select(context, problem, state, bytes, &call->input, call->numbers,
+                                      call->capacity, call->outputs[0].data, call->outputs[1].data,
+                                      call->stream);
     default:
         output = outputs_of_shard(call);
         return library.sharded_result(context, problem, state, bytes, call->numbers, &output, call->stream);

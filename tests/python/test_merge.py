@@ -69,6 +69,24 @@ def test_shapes_and_layouts():
         part[0, 0] for part in merge(values, indices, 3)))
 
 
+@given(problems(), choices, some.sampled_from(["bool", "int8", "uint16", "float32", "int64", "pair"]))
+def test_a_payload_travels_along(problem, choice, kind):
+    """The number of each element in the matrix, in as many bytes as the type has."""
+    matrix, k = problem
+    values, indices = lists_of(matrix, k, 3, **choice)
+    numbers = (indices * 7 + np.arange(len(matrix))[:, None] * 1000 + 1).astype("int64" if kind == "pair" else kind)
+    payload = np.stack([numbers, -numbers], -1) if kind == "pair" else numbers
+    found = merge(values, indices, k, payload=payload, lists_sorted=True, **choice)
+    assert isinstance(found, libtopk.Merged) and all_same(found[:2], merge(values, indices, k, **choice))
+    wanted = (found.indices * 7 + np.arange(len(matrix))[:, None] * 1000 + 1).astype(numbers.dtype)
+    wanted[found.indices < 0] = 0
+    assert np.array_equal(found.payload, np.stack([wanted, -wanted], -1) if kind == "pair" else wanted)
+    assert found.payload.dtype == payload.dtype
+    out = tuple(np.empty_like(part) for part in found)
+    assert merge(values, indices, k, payload=np.asfortranarray(payload), out=out, **choice)[2] is out[2]
+    assert all_same(out, found)
+
+
 def test_expanded_lists():
     values = np.broadcast_to(np.float32(2), (3, 1, 4))
     indices = np.arange(12).reshape(3, 1, 4)[::-1].copy()
@@ -89,6 +107,13 @@ def test_a_bad_index_breaks_its_row():
     (TypeError, "k is needed", {"k": None}),
     (TypeError, "no option 'index_base'", {"index_base": 3}),
     (TypeError, "not of type int32", {"index_dtype": "int32"}),
+    (ValueError, "shape of values, but for", {"payload": np.zeros((2, 2), np.int8)}),
+    (ValueError, "1, 2, 4, 8 or 16 bytes", {"payload": np.zeros((2, 3, 3), np.int8)}),
+    (ValueError, "1, 2, 4, 8 or 16 bytes", {"payload": np.zeros((2, 3, 0), np.int8)}),
+    (ValueError, "1, 2, 4, 8 or 16 bytes", {"payload": np.zeros((2, 3, 4), np.float64)}),
+    (TypeError, "complex", {"payload": np.zeros((2, 3), complex)}),
+    (ValueError, "out has 2 arrays, where there are 3", {"payload": np.zeros((2, 3), bool),
+                                                         "out": (np.zeros(1, np.float32), np.zeros(1, int))}),
 ))
 def test_errors(exception, words, change):
     arguments = {"values": np.zeros((2, 3), np.float32), "indices": np.arange(6).reshape(2, 3), "k": 1, **change}
