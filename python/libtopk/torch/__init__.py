@@ -18,11 +18,11 @@ comes first in sorted results. All NaN equal each other and rank above +infinity
 Results depend on the input alone: the same values and indices on every device and run. With sorted=False their order
 along the dimension is not promised.
 
-DTensors. topk, maxk and the modules take tensors on a mesh of ranks, and gradients lie as the tensor does. The other
-functions do not. A mesh dimension that shards another dimension than the selected one shards the results, and nothing is sent. One that shards the selected dimension
-replicates the results: ranks send the k best elements of each row and their positions, not the tensor, unless these take as
-many bytes (or max_iterations asks for an approximation). Partial sums are added up first; what is sharded unlike Shard is
-gathered. It needs torch 2.6.
+DTensors. topk, maxk and the modules take tensors on a mesh of ranks, and gradients lie as the tensor does; the other
+functions do not. A mesh dimension that shards another dimension than the selected one shards the results, and nothing is
+sent. One that shards the selected dimension replicates the results: ranks send the k best elements of each row and their
+positions, not the tensor, unless these take as many bytes (or max_iterations asks for an approximation). Partial sums are
+added up first; what is sharded unlike Shard is gathered. It needs torch 2.6.
 
 Gradients. A chosen element receives the gradient of its result, every other element zero. Indices have no gradient.
 For the backward pass of `topk` the indices are kept, not the input. Forward mode and gradients of any order work as
