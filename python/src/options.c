@@ -327,7 +327,7 @@ static const struct option table[] = {
     {"counters", OF_SHARD, read_given, 0, NULL, GIVEN_COUNTERS},
     {"sums", OF_SHARD, read_given, 0, NULL, GIVEN_SUMS},
     {"before", OF_SHARD, read_given, 0, NULL, GIVEN_BEFORE},
-    {"pitch", OF_SHARD, read_size, PLACE(capacity), NULL, 0},
+    {"pitch", 1 << OPERATION_SHARD_SELECT, read_size, PLACE(capacity), NULL, 0},
 };
 
 static int read_option(struct call *call, PyObject *name, PyObject *value) {

@@ -226,8 +226,11 @@ static int check_target(const struct call *call, const struct array *array, cons
     }
     PyObject *shape = kinds_tuple(output->shape, output->dims);
     PyErr_Format(PyExc_ValueError, "out: %s must be a writable array beside x, of type %s and shape %S%s",
-                 output->name, output->dtype == NULL ? "of x" : output->dtype, shape,
-                 dim == output->dims - 1 ? "" : " with the last dimension moved to dim");
+                 output->name,
+                 output->dtype != NULL                ? output->dtype
+                 : output->spec->type == PAYLOAD_TYPE ? "of the payload given"
+                                                      : "of x",
+                 shape, dim == output->dims - 1 ? "" : " with the last dimension moved to dim");
     Py_XDECREF(shape);
     return -1;
 }

@@ -114,6 +114,7 @@ def test_a_bad_index_breaks_its_row():
     (TypeError, "complex", {"payload": np.zeros((2, 3), complex)}),
     (ValueError, "out has 2 arrays, where there are 3", {"payload": np.zeros((2, 3), bool),
                                                          "out": (np.zeros(1, np.float32), np.zeros(1, int))}),
+    (ValueError, "of the payload given", {"payload": np.zeros((2, 3), bool), "out": (None, None, np.zeros(1))}),
 ))
 def test_errors(exception, words, change):
     arguments = {"values": np.zeros((2, 3), np.float32), "indices": np.arange(6).reshape(2, 3), "k": 1, **change}

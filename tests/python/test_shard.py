@@ -176,5 +176,7 @@ def test_turns_and_errors():
         shard.select(pitch=-1)
     with pytest.raises(ValueError, match="out: values must be"):
         shard.select(pitch=4, out=(np.empty(3), np.empty(3, int)))
+    with pytest.raises(TypeError, match="no option 'pitch'"):
+        shards_of([x], 3, pitch=4)
     with pytest.raises(OverflowError, match="2147483648 exceed"):
         shards_of([x], 3, index_base=2**31, index_dtype="int32")

@@ -22,7 +22,8 @@ DTensors. topk, maxk and the modules take tensors on a mesh of ranks, and gradie
 functions do not. A mesh dimension that shards another dimension than the selected one shards the results, and nothing is
 sent. One that shards the selected dimension replicates the results: ranks send the k best elements of each row and their
 positions, not the tensor, unless these take as many bytes (or max_iterations asks for an approximation). Partial sums are
-added up first; what is sharded unlike Shard is gathered. It needs torch 2.6.
+added up first; what is sharded unlike Shard is gathered. A NaN counts on whichever rank it lies: max() and norms of order
+infinity of DTensors can lose it over gloo. It needs torch 2.6.
 
 Gradients. A chosen element receives the gradient of its result, every other element zero. Indices have no gradient.
 For the backward pass of `topk` the indices are kept, not the input. Forward mode and gradients of any order work as

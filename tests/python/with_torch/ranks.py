@@ -248,7 +248,20 @@ def check_dtensors():
         x = torch.from_numpy(numbers(random, 4, 50, dtype))
         check_dtensor(mesh, [Shard(1)], x, 3, -1, largest=False, **choice)
     check_dtensor(mesh, [Replicate()], torch.tensor(3.0), 1, -1)
+    check_nan_on_each_rank(mesh)
     check_what_moves(mesh)
+
+
+def check_nan_on_each_rank(mesh):
+    """A maximum by a collective of gloo is the NaN or not, as it lies on the one rank or the other. Results here have it."""
+    for owner, shape in product(range(SIZE), ((SIZE,), (2, 20 * SIZE))):  # the tensor itself is gathered, and lists
+        x = torch.ones(shape)
+        at = owner * shape[-1] // SIZE + shape[-1] // SIZE // 2
+        x[..., at] = torch.nan
+        found = libtopk.torch.topk(distribute_tensor(x, mesh, [Shard(len(shape) - 1)], src_data_rank=None), 2)
+        values, indices = found.values.to_local(), found.indices.to_local()
+        assert values[..., 0].isnan().all() and (indices[..., 0] == at).all(), (owner, found)
+        assert (values[..., 1] == 1).all() and (indices[..., 1] == (at == 0)).all(), (owner, found)
 
 
 def check_what_moves(mesh):
