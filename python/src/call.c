@@ -373,7 +373,7 @@ static PyObject *answer_from_few(struct call *call, PyObject *const *arguments) 
 static PyObject *answer(struct call *call, PyObject *const *arguments) {
     long mode = PyLong_AsLong(arguments[MODE]), wanted = PyLong_AsLong(arguments[WANTED]);
     size_t bytes = 0;
-    if (PyErr_Occurred() || inputs_take(call, arguments[K]) != 0 ||
+    if (PyErr_Occurred() || inputs_take(call, arguments[K]) != 0 || companions_take_payload(call) != 0 ||
         outputs_make(call, arguments[OUT], (int)wanted) != 0) {
         return NULL;
     }

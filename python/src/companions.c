@@ -61,6 +61,9 @@ static int make_contiguous(struct array *array, const char *name) {
 int companions_take_payload(struct call *call) {
     struct array *payload;
     const struct array *x = &call->x;
+    if (call->given[GIVEN_PAYLOAD] == NULL) {
+        return 0;
+    }
     if (inputs_keep(call, call->given[GIVEN_PAYLOAD], "payload", &payload) != 0 ||
         check_where(call, payload, "payload") != 0) {
         return -1;

@@ -321,7 +321,7 @@ bool inputs_are_beside_x(const struct call *call, const struct array *array);
 
 /* Takes indices, the mask and the bias, once index_type is settled. */
 int companions_take(struct call *call);
-/* Takes the payload of lists, once x is settled. */
+/* Takes the payload of lists, if there is one, once x is settled and before outputs are made. */
 int companions_take_payload(struct call *call);
 
 /* ---- outputs.c ---- */

@@ -303,7 +303,7 @@ static int take_lists(struct call *call) {
     call->lists.lists = call->x.shape[0];
     call->length = call->problem.row_stride = rows.length;
     call->input.values = rows.data;
-    return call->given[GIVEN_PAYLOAD] == NULL || call->is_plan ? 0 : companions_take_payload(call);
+    return 0;
 }
 
 static int take_strided(struct call *call, struct array **arrays) {
