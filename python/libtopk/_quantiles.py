@@ -112,7 +112,8 @@ class _Rows:
         self.found, self.in_order = {}, None
 
     def run(self, operation, k, wanted, options):
-        return _core.run(RUN, operation, self.x, k, False, True, self.dim, None, wanted, None,
+        is_largest = operation in (COUNT, WHERE)  # which do not rank; the others begin with the least
+        return _core.run(RUN, operation, self.x, k, is_largest, True, self.dim, None, wanted, None,
                          {**self.options, **options}, None)
 
     def choose(self, predicate):
