@@ -7,7 +7,7 @@
 #include "keys.h"
 
 void find_shards(struct options *options, const char *pattern) {
-    static glob_t found; /* its names stay, as those of the command line do */
+    static glob_t found; /* keeps the names for the whole run */
     const int status = glob(pattern, GLOB_ERR, NULL, &found);
     if (status == GLOB_NOMATCH)
         fail("--shards: no file matches '%s'", pattern);

@@ -56,7 +56,7 @@ struct options {
 
     /* The question. */
     int64_t k;                /* -1: not given */
-    int64_t given_k;          /* that of the command line, where `k` is another one for all ties */
+    int64_t given_k;          /* as the command line gives it; `k` grows where all ties are wanted */
     bool all_ties;            /* select: of the elements equal to the k-th all are taken */
     bool padding;             /* kth: a place that no element has is no error */
     topk_problem problem;     /* ranking options, approximation, method and tuning alone */

@@ -73,7 +73,7 @@ static void print(struct selecting *s, int64_t row, const char *values, const in
     release(places);
 }
 
-/* Of the next slots of a row those that are within its reach. */
+/* The next slots of a row that lie within its reach. */
 static int64_t within_reach(struct selecting *s, int64_t row, int64_t slots) {
     const int64_t left = s->reach->counts[row] - s->passed;
     slots = slots < left ? slots : left;

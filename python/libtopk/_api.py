@@ -135,7 +135,7 @@ def top_k(a: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
     sorted  best first, equal ones by position; False: in any order
 
     NaN comes last in either mode, where topk() ranks it above infinity. A column's nulls are left out: where that
-    leaves fewer than k elements, results end in padding, as those of topk() do. Returns TopK(values, indices).
+    leaves fewer than k elements, results end in padding, as from topk(). Returns TopK(values, indices).
     """
     if mode not in ("largest", "smallest"):
         raise ValueError(f"mode is {mode!r}, and can be 'largest' or 'smallest'")

@@ -68,7 +68,7 @@ class _Ranking(_Rows, total=False):
 class Options(_Ranking, total=False):
     """Options of topk() and argtopk(). Other functions take some of them, as their signatures say.
 
-    axis               another name of dim, for those who know it from numpy
+    axis               another name of dim, numpy's
 
     Which elements are a row's, in place of all along `dim`:
     lengths            integers, one for each row: how many of its elements count

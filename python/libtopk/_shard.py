@@ -44,7 +44,7 @@ class Shard:
             sums = ...                                   # of shard.count() over all shards, by any means
             shard.advance(sums)
         kth, better, equal, *_ = shard.result()
-        values, indices = shard.select(before)           # those of the k best that lie here; see result()
+        values, indices = shard.select(before)           # the results that lie here; see result()
 
     x        an array (..., length): this shard's elements of each row, which lie along `dim`. The same elements until
              the last round; the length may be 0
