@@ -237,7 +237,7 @@ topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 
   --cases 40)
 topk_emulated_next_rows(drtopk_next_tsan 87 drtopk-warps 12 "drtopk-warps: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
-topk_emulated_next_rows(drtopk_bitonic_tsan 188 drtopk-bitonic 14 "drtopk-bitonic: another row"
+topk_emulated_next_rows(drtopk_bitonic_tsan 187 drtopk-bitonic 14 "drtopk-bitonic: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
 topk_emulated_cases(drtopk_gridselect_tsan tsan --seed 90 --method drtopk-gridselect --filter rows=7 --smallest 100
   --largest 520 --elements 3700 --cases 12)
