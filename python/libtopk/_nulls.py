@@ -105,7 +105,7 @@ def of_chunk(error, predicate, context):
 
 
 def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other):
-    """What run() returns for these arguments, for which it raised Nulls."""
+    """Answers a call of run() that raised Nulls."""
     options = dict(options or {})
 
     def run(operation, x, options):

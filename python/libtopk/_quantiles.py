@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Of n elements in ascending order, the first of them 0, the quantile q is at n q - 1 + alpha + q (1 - alpha - beta):
 _CONTINUOUS = {"interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0),
                "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8)}
-# or at n q + shift; with None at q (n - 1). From there it goes to the element below, `low`, or to the next one, or to
-# a mean in which the next one has this weight. `part` is how far it is from the one below.
+# or at n q + shift; with None at q (n - 1). `low` is the element below that point, and `part` the distance to it. The
+# quantile is this element, or the next one, or a mean; a function gives the weight of the next one.
 _ELEMENTS = {
     "inverted_cdf": (-1, lambda part, low: part > 0),
     "closest_observation": (-1.5, lambda part, low: (part > 0) | (low % 2 == 0)),
@@ -225,7 +225,7 @@ def _moved(predicate, shape, axes):
 
 
 def _adopted(x, predicate, context):
-    """(array, what turns results into its kind, predicate), in which nulls do not count."""
+    """(array, giver of results of its kind, predicate): the predicate leaves nulls out."""
     try:
         return *_core.adopt(x), predicate
     except Nulls as error:

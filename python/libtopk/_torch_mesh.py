@@ -19,8 +19,8 @@ class _Layout:
     def __init__(self, x, dim):
         self.mesh, self.placements = x.device_mesh, x.placements
         self.shape, self.dim = x.shape, dim % max(1, x.dim())
-        self.shards = [which for which, place in enumerate(x.placements) if self._cuts(place)]
-        # Sums in parts are added up, and what is sharded in other ways than by runs is gathered.
+        self.shards = [axis for axis, place in enumerate(x.placements) if self._cuts(place)]
+        # torch adds up partial sums, and gathers strided shards.
         self.selected = [place if type(place) is Shard else Replicate() for place in x.placements]
         self.results = [Replicate() if self._cuts(place) else place for place in self.selected]
         self.is_member = self.mesh.get_coordinate() is not None
@@ -38,7 +38,7 @@ class _Layout:
         return runs, own
 
     def gathered(self, lists, lengths):
-        """Arrays of `lengths[rank]` slices of this rank: those of all ranks that share a row, one behind the other."""
+        """The slices of all ranks that share a row, in order. `lists` are arrays of this rank's, `lengths[rank]` long."""
         room, most = [], max(lengths)
         for part in lists:
             room.append(part.new_zeros((most, *part.shape[1:])))
