@@ -105,17 +105,19 @@ static double decimal_to_double(const struct decimal *decimal) {
 
 size_t number_shortest(double value, char text[NUMBER_SHORTEST_BYTES]) {
     for (int count = DIGITS_SAFE;; count++) {
-        char *end;
-        snprintf(text, NUMBER_SHORTEST_BYTES, "%#.*e", count - 1, value);
-        text[1] = text[0]; /* over the point */
-        const uint64_t nearest = strtoull(text + 1, &end, 10);
+        char decimal[NUMBER_SHORTEST_BYTES], *end;
+        snprintf(decimal, sizeof decimal, "%#.*e", count - 1, value);
+        decimal[1] = decimal[0]; /* over the point */
+        const uint64_t nearest = strtoull(decimal + 1, &end, 10);
         const int exponent = atoi(end + 1) - (count - 1);
         /* The number below a power of two is nearer to it than the one above, so that the next decimal may do
          * where the nearest one does not. */
         for (uint64_t digits = nearest; digits <= nearest + 1; digits++) {
-            const int length = snprintf(text, NUMBER_SHORTEST_BYTES, "%" PRIu64 "e%d", digits, exponent);
-            if (strtod(text, NULL) == value)
+            const int length = snprintf(decimal, sizeof decimal, "%" PRIu64 "e%d", digits, exponent);
+            if (strtod(decimal, NULL) == value) {
+                memcpy(text, decimal, (size_t)length + 1);
                 return (size_t)length;
+            }
         }
     }
 }

@@ -148,14 +148,24 @@ static bool must_be_exact(const run *r, topk_status status) {
     return status == TOPK_ERROR_METHOD_CANNOT && (loose ? problem.elements_max : problem.length_max) > 8192;
 }
 
+static bool takes_predicate(topk_operation operation) {
+    switch (operation) {
+    case TOPK_OPERATION_WHERE:
+    case TOPK_OPERATION_SELECT_WHERE:
+    case TOPK_OPERATION_KTH_WHERE:
+    case TOPK_OPERATION_COUNT:
+    case TOPK_OPERATION_MASK:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Whether a GPU has to refuse the predicate: its kernels compare with one arc of points. */
 static bool must_be_refused(const run *r) {
     const topk_problem *p = &r->problem;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    const bool filters =
-        r->operation->operation != TOPK_OPERATION_SELECT && r->operation->operation != TOPK_OPERATION_KTH &&
-        r->operation->operation != TOPK_OPERATION_ROUTE && r->operation->operation != TOPK_OPERATION_MERGE;
-    if (!filters || r->predicate.kind != TOPK_AT_LEAST ||
+    if (!takes_predicate(r->operation->operation) || r->predicate.kind != TOPK_AT_LEAST ||
         topk_context_query(r->context, &properties) != TOPK_OK || properties.backend != TOPK_BACKEND_CUDA) {
         return false;
     }
