@@ -155,7 +155,7 @@ typedef struct topk_input {
  *               (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0.
  * route, merge  rows x k_max slots, as topk_route.h and topk_merge.h say.
  * count and mask must be given their output. where, count and mask ignore k_max, k, ties and order, and but
- * for AT_LEAST direction, rank and nan, all of which must be valid; with a mask as predicate, and no output
+ * for AT_LEAST direction, rank and nan, which must all be valid; with a mask as predicate, and no output
  * for values, their input->values may be NULL. */
 typedef struct topk_output {
     size_t size; /* sizeof(topk_output) */

@@ -18,7 +18,7 @@
  *
  * A kernel goes through n elements once, a tile at a time. You say how a thread loads its part of a tile,
  * which of its elements are hits, and what to write for them; run_tiles() does the rest: it ranks the hits of
- * each tile, adds up those of the tiles before it, and hands you the hits' offsets in the tile, in input
+ * each tile, adds the counts of the tiles before it, and hands you the hits' offsets in the tile, in input
  * order. It is the loop that topk_where() itself runs on GPUs, at the speed of memory. The predicate is code:
  * it may look at several columns, decode, or look up.
  *
@@ -201,7 +201,7 @@ namespace topk_device {
  * void simt_mbarrier_arrive(simt_shared<simt_mbarrier> barriers, uint32_t index)
  * void simt_mbarrier_wait(simt_shared<simt_mbarrier> barriers, uint32_t index, uint32_t parity)
  *     Barriers for warps that work at their own pace, on every GPU that the header serves. One thread makes
- *     `count` of them, before a __syncthreads(). A phase ends after so many arrivals, then the next one
+ *     `count` of them, before a __syncthreads(). A phase ends after `arrivals` of them, then the next one
  *     begins. A wait returns when the phase of that parity has ended: 0, 1, 0 and so on; at once for parity 1
  *     in the first phase. It sees what others did before they arrived. No thread may fall two phases behind.
  *
@@ -246,7 +246,7 @@ namespace topk_device {
  * best_of_warp(const memory_type &memory, uint32_t list)
  *     Goes to a list. begin() or resume() comes next.
  * void begin(uint32_t k)
- *     Empties the list. Its k is at most that of carve_best().
+ *     Empties the list. Its k is at most the one given to carve_best().
  * void save() const
  *     Leaves the list: what is pushed afterwards is lost, unless another save() follows.
  * void resume(uint32_t k)
@@ -314,7 +314,7 @@ template <typename Best> static inline uint32_t best_shared_bytes(uint32_t lists
 /* Words of a line of memory, which the counter of tiles has for itself. */
 static const uint32_t TILE_STATE_LINE = 16;
 
-/* Bytes of the state of so many tiles: about 8.5 for each. Host. */
+/* Bytes of the state of `tiles` tiles: about 8.5 for each. Host. */
 static inline size_t tile_state_bytes(uint32_t tiles) {
     return (TILE_STATE_LINE + (size_t)look_back_words(tiles)) * sizeof(uint64_t);
 }

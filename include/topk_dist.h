@@ -80,7 +80,7 @@ typedef enum topk_dist_strategy {
                                   parts or does not. IN_PLACE on a GPU a node has at most 254 ranks */
 } topk_dist_strategy;
 
-/* Where the elements of a rank come from. Those of PARTS, READ and READ_ONCE go to
+/* Where the elements of a rank come from. Elements of PARTS, READ and READ_ONCE go to
  * topk_dist_plan_run_source(). */
 typedef enum topk_dist_origin {
     TOPK_DIST_INPUT = 0,    /* topk_dist_plan_run(): one input, in memory */

@@ -51,7 +51,7 @@ typedef struct topk_dist_transport {
      * ends it, before the whole. A rank that gives the colour -1 is in no part, and leaves *part as it is.
      * Called while a plan is made, twice for each new division into nodes. It may wait, also for `stream`. */
     topk_status (*split)(void *own, int colour, int order, topk_stream stream, void **part);
-    /* The block of rank `root`, of `bytes`, becomes that of all. */
+    /* All ranks get the block of rank `root`, of `bytes`. */
     topk_status (*from_root)(void *own, int root, void *block, size_t bytes, topk_stream stream);
     /* Block r of rank `root`, of `bytes`, goes to `block` on rank r, where `blocks` is not looked at; but the
      * root's own stays where it is, and its `block` is not looked at. */

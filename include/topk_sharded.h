@@ -154,7 +154,7 @@ TOPK_API topk_status topk_sharded_select(topk_context *context, const topk_probl
                                          int64_t pitch, void *values, void *indices, topk_stream stream);
 
 /* The same for a shard in several vectors (topk_sharded_count_part()), in the order of their positions, part
- * 0 first. The results of a part follow those of the parts before it, in the same slots; part 0 writes the
+ * 0 first. The results of a part follow the results of earlier parts, in the same slots; part 0 writes the
  * padding, too. An index is the position in the part, plus problem->index_base, which may differ from part to
  * part.
  *

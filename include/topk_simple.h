@@ -11,7 +11,7 @@
  *   }
  *   topk_simple_destroy(simple);
  *
- * Results, order, padding and statuses are those of topk.h and CONTRACT.md; topk_last_error() has the
+ * Results, order, padding and statuses are as in topk.h and CONTRACT.md; topk_last_error() has the
  * sentence. CONTRACT.md, 13, says when memory is allocated, and when a call waits for a GPU.
  *
  * A topk_simple serves one thread at a time, and on a GPU one stream at a time: calls on another stream must
@@ -89,7 +89,7 @@ TOPK_API topk_status topk_simple_run(topk_simple *simple, topk_operation operati
                                      const topk_output *output, topk_stream stream);
 
 /* Likewise topk_simple_run_select() is topk_select() with the context and workspace of `simple`, and so on:
- * parameters and results are those of the function in topk.h. Statuses, too, and OUT_OF_MEMORY as above. */
+ * parameters and results are as topk.h says of the function. Statuses, too, and OUT_OF_MEMORY as above. */
 TOPK_API topk_status topk_simple_run_select(topk_simple *simple, const topk_problem *problem,
                                             const topk_input *input, void *values, void *indices,
                                             topk_stream stream);

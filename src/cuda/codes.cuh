@@ -62,7 +62,7 @@ TOPK_DEVICE key_word_t<Element> class_last(key_word_t<Element> code, const struc
     return even == (key_word_t<Element>)map.zeros ? even + 1 : code;
 }
 
-/* The same among uncut codes, where those of all NaN are one class: an end of all codes. */
+/* The same among uncut codes, where all NaN are one class, at an end of all codes. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> uncut_class_first(key_word_t<Element> code, const struct code_map &map) {
     typedef key_word_t<Element> word;

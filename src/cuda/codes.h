@@ -6,8 +6,8 @@
  *   code = ((bits & keep) ^ always ^ (negative if the top bit is set)) + turn (+ add if the top bit is set)
  *
  * cut to [lowest, highest], so that all NaN, which lie at one end, share a code. The better element has the
- * greater code, and elements that tie share one, but for the zeros of floats: their codes are `zeros` and
- * zeros + 1, of which the first is even, so that they differ in the last bit alone. That takes about half the
+ * greater code, and elements that tie share one, but for the zeros of floats: their codes are `zeros`, an
+ * even number, and zeros + 1, so that they differ in the last bit alone. That takes about half the
  * instructions of a key. Where it matters a code is made a key by setting that bit. */
 #ifndef TOPK_SRC_CUDA_CODES_H
 #define TOPK_SRC_CUDA_CODES_H

@@ -30,7 +30,7 @@ struct cuda_costs {
         double pair_us;   /* besides, if the k-th element is looked for between a pair of thresholds */
         double where_us;  /* besides, if there is a predicate */
         double candidates_per_us;
-        /* Of what a candidate takes: one of which only the k-th is wanted, and an element between a pair. */
+        /* Parts of a candidate's cost: where only the k-th is wanted, and for an element between a pair. */
         double kth_share, pair_share;
         double results_per_us; /* of a row, that one block puts in order */
     } bracket;

@@ -27,7 +27,7 @@ static double attribute(int ordinal, cudaDeviceAttr of) {
 }
 
 /* By clocks and the width of the memory's bus. Part of a GPU may name the memory of the whole: its
- * multiprocessors draw no more than some multiple of what those of an H200 draw. */
+ * multiprocessors draw no more than some multiple of what an H200's draw. */
 static void find_speeds(int ordinal, struct device_info *info) {
     const double clock_of_h200 = 1980e3, memory_of_h200 = 3201e3 * 6144, most = 2; /* kHz; kHz x bits */
     const double clock = attribute(ordinal, cudaDevAttrClockRate);

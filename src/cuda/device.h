@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The GPU that methods were measured on has so many multiprocessors. */
+/* Multiprocessors of the GPU that methods were measured on. */
 enum { DEVICE_SMS_OF_H200 = 132 };
 
 /* Blocks of a cluster, at most. */
@@ -32,7 +32,7 @@ struct device_info {
     uint32_t
         cluster_blocks[4]; /* that resident's kernels of each width find room for in a cluster: 1 if none */
     uint32_t stream_blocks[4]; /* likewise, of those that stream */
-    /* Clusters of so many blocks that the device holds at once, of kernels of each width that put lists in
+    /* Clusters, by their blocks, that the device holds at once, of kernels of each width that put lists in
      * order: with the usual threads, and with the most that a block may have. */
     uint32_t ordering_clusters[4][2][DEVICE_CLUSTER_MAX + 1];
     uint32_t bracket_bytes[4]; /* of shared memory, that a block of bracket takes */

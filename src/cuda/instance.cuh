@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A file that includes this one is compiled once for each width of elements. Each compilation defines one
  * constant table of functions that prepare and launch its kernels. CMake gives KEY_BITS and the table's name,
- * INSTANCE: that of air/kernels.cu for 32 bits is topk_cuda_air_kernels_32. The host picks the table: leaf.h,
+ * INSTANCE: topk_cuda_air_kernels_32 for air/kernels.cu and 32 bits. The host picks the table: leaf.h,
  * width_of(). */
 #ifndef TOPK_SRC_CUDA_INSTANCE_CUH
 #define TOPK_SRC_CUDA_INSTANCE_CUH

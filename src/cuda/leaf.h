@@ -19,9 +19,9 @@ static inline const struct device_info *device_of(const topk_context *context) {
     return &((const struct cuda_leaf *)context->leaf)->device;
 }
 
-/* Methods know what an H200 takes. What another GPU is expected to take, in microseconds: to move bytes, if
- * an H200 moves so many in one; for work that all multiprocessors share, if those of an H200 do so much in
- * one; and for what one block of an H200 takes so long for. Launches take as long everywhere. */
+/* Methods know what an H200 takes. These are the microseconds that another GPU is expected to take: to move
+ * bytes, by what an H200 moves in one; for work that all multiprocessors share, by what an H200 does in one;
+ * and for one block's work, by the time of a block of an H200. Launches take as long everywhere. */
 static inline double move_us(const topk_context *context, double bytes, double of_h200_per_us) {
     return bytes / (of_h200_per_us * device_of(context)->memory_speed);
 }

@@ -48,7 +48,7 @@ TOPK_DEVICE void publish_sum(const struct sum_words &words, int64_t tile, uint64
 }
 
 /* What a lane has seen: the word of a tile of the same bundle; and the words of a bundle before it, lane 0
- * those of the nearest. */
+ * the nearest bundle's. */
 struct seen_words {
     uint64_t tile, bundle_sum, bundle_prefix;
 };

@@ -40,7 +40,7 @@ TOPK_DEVICE struct ranked_bits rank_bits(uint32_t bits, uint32_t *count) {
 /* A tile has many hits if more than one in MANY_HITS elements is a hit. */
 enum { MANY_HITS = 4 };
 
-/* Lists the offsets of a thread's hits in ascending order; those of its warp go to slot `first` and on.
+/* Lists the offsets of a thread's hits in ascending order; the warp's go to slot `first` and on.
  * `many`, alike in all lanes: it pays to go through all bits at an even pace. All lanes. */
 template <uint32_t ITEMS>
 TOPK_DEVICE void list_hits(simt_shared<uint16_t> offsets, const struct ranked_bits &hits, uint32_t first,

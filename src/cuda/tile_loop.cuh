@@ -82,7 +82,7 @@ TOPK_DEVICE struct ranked_pair rank_bits(const struct paired_bits &bits, uint32_
     return ranked_pair{{bits.first, ranks & FIRST_KIND}, {bits.second, ranks >> SECOND_KIND_SHIFT}};
 }
 
-/* Lists a tile's `count` hits, of which `before` are those of earlier warps. All lanes. */
+/* Lists a tile's `count` hits, `before` of them from earlier warps. All lanes. */
 template <typename Tiles>
 TOPK_DEVICE void list_ranked(simt_shared<uint16_t> list, const struct ranked_bits &ranked, uint32_t before,
                              uint32_t count) {

@@ -160,8 +160,8 @@ TOPK_DEVICE uint32_t high_hits(uint32_t counts) {
     return counts >> 16;
 }
 
-/* counts[g], the hits in this thread's group g, becomes those before it in the tile, in the order of
- * positions; returns those of the tile. All threads, and as scan_of_warps(). */
+/* counts[g], the hits in this thread's group g, becomes the hits before it in the tile, in the order of
+ * positions; returns the hits of the tile. All threads, and as scan_of_warps(). */
 template <uint32_t GROUPS>
 TOPK_DEVICE uint32_t rank_hits(simt_shared<uint32_t> scratch, uint32_t (&counts)[GROUPS]) {
     uint32_t of_warp = 0, total;

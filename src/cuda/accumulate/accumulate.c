@@ -30,13 +30,13 @@ static struct accumulate_args args_of(const struct accumulator *a, const struct 
                                     .is_apart = topk_cuda_accumulate_is_apart(a)};
 }
 
-/* For the kernels that work on lists: so many blocks, at most some for each multiprocessor. */
+/* For the kernels that work on lists: up to `blocks` blocks, and some for each multiprocessor. */
 static struct launch_grid list_grid(const struct accumulator *a, int64_t blocks, int64_t of_sm) {
     const struct call call = {.stream = a->stream};
     return grid_of(&call, blocks, of_sm * device_of(a->context)->sms, ACCUMULATE_LIST_THREADS);
 }
 
-/* A thread for each of so many slots, or as many as the device has room for. */
+/* A thread for each of `slots` slots, or as many as the device has room for. */
 static struct launch_grid grid_for(const struct accumulator *a, int64_t slots) {
     return list_grid(a, divide_up(slots, ACCUMULATE_LIST_THREADS), 4);
 }

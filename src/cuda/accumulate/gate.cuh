@@ -108,7 +108,7 @@ TOPK_DEVICE uint32_t passing(const row_gate<Element> &gate, const tile_reader<El
     return items;
 }
 
-/* Those of a tile in the ring that meet the predicate. All lanes. */
+/* Elements of a tile in the ring that meet the predicate, as bits. All lanes. */
 template <typename Element>
 TOPK_DEVICE uint32_t matching(const struct accumulate_args &, int64_t, uint32_t, struct tile_place) {
     return ~0u;

@@ -126,12 +126,12 @@ template <typename Element> struct row_candidates {
         }
     }
 
-    /* Adds what passes the bar of so many entries, as many as there is room for. */
+    /* Adds the entries that pass the bar, as many as there is room for. */
     TOPK_MEMBER void add(const row_list<Element> &from, int64_t count) {
         move(from, count, [&](word bits, int64_t position) TOPK_LAMBDA { return passes(bits, position); });
     }
 
-    /* Keeps the best k candidates, if there are so many: the last of them is the bar. */
+    /* Keeps the best k candidates, if there are k: the last of them is the bar. */
     TOPK_MEMBER void settle(void) {
         if (now.count < now.k)
             return;

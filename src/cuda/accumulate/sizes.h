@@ -23,24 +23,24 @@ enum {
      * blocks of a launch that do so. */
     ACCUMULATE_HELD = SIZE(16, 3),
     ACCUMULATE_HOLDERS = SIZE(256, 8),
-    /* Candidates that a row has room for, for each of k_max: so many may come at once while it keeps k_max.
+    /* Room of a row, in candidates for each of k_max. It keeps k_max, so the rest may come at once.
      */
     ACCUMULATE_ROOM = 4,
     /* Digits by which the k-th candidate is found. */
     ACCUMULATE_DIGIT_BITS = SIZE(8, 5),
-    /* Up to so many rows, the blocks of a row find the best of a chunk themselves where they have to; of more
-     * rows a selection follows. */
+    /* Up to this number of rows, the blocks of a row find the best of a chunk themselves where they have to;
+     * with more rows a selection follows. */
     ACCUMULATE_WAYS_OUT = SIZE(64, 2),
-    /* From so many results on, launches of their own settle such rows; and blocks of these that share a row,
-     * at most. */
+    /* From this number of results on, launches of their own settle such rows; and the most blocks of such a
+     * launch that share a row. */
     ACCUMULATE_APART = SIZE(1 << 15, 24),
     ACCUMULATE_KEEPERS = SIZE(256, 3),
-    /* The list of the best of a chunk has so many slots for each result, and one more for every so many of
-     * the reserve. */
+    /* Slots of the list of a chunk's best for each result; it has one more for each ACCUMULATE_HELD_OF_LISTED
+     * slots of the reserve. */
     ACCUMULATE_LISTED = 2,
     ACCUMULATE_HELD_OF_LISTED = SIZE(4, 1),
-    /* The sample has one group of so many, a power of two. It has at least so many groups; of a shorter chunk
-     * none is taken. It tells a code that lies so many standard deviations behind the k-th. */
+    /* The sample takes one group in this number, a power of two; the fewest groups of a sample, where shorter
+     * chunks have none; and how many standard deviations its code lies behind the k-th. */
     ACCUMULATE_SAMPLED = SIZE(64, 2),
     ACCUMULATE_SAMPLE = SIZE(1024, 4),
     ACCUMULATE_DEVIATIONS = SIZE(3, 0),

@@ -59,7 +59,7 @@ TOPK_DEVICE void put_candidate(const struct accumulate_args &a, const struct row
         list.put_payload(slot, read_extent(a.rows.payload, r.begin + position, wide), wide);
 }
 
-/* Slots of a list that has room for so many, from a counter. */
+/* Slots of a list that has room for `room`, from a counter. */
 template <typename Element> struct free_slots {
     const struct accumulate_args &a;
     const struct row &r;

@@ -53,7 +53,7 @@ template <typename Element, typename Source> struct way_out_task {
         const uint64_t need = expected + ACCUMULATE_DEVIATIONS * (root + 1);
         return need > 0 ? need : 1;
     }
-    /* Whether there is room for so many times what is sampled, with a quarter to spare. */
+    /* Whether there is room for what the sample stands for, with a quarter to spare. */
     TOPK_MEMBER bool has_room_for(uint64_t of_sample) const {
         return 4 * ACCUMULATE_SAMPLED * of_sample <= 3 * (uint64_t)a.state.best.pitch;
     }
@@ -127,7 +127,7 @@ template <typename Element, typename Source> struct way_out_task {
             move_bins(m.bins, step.digit.mask + 1, w.bins);
         return count;
     }
-    /* Whether all runs of a step are done once this block has done so many: then it sees what others
+    /* Whether all runs of a step are done once this block has done its own: then it sees what others
      * counted. */
     TOPK_MEMBER bool is_last(uint32_t number, uint64_t count) const {
         simt_block_sync();

@@ -6,7 +6,7 @@
 #include "list.cuh"
 #include "open.cuh"
 
-/* Calls work(row, slot) with the thread's slots, of which each row has so many. */
+/* Calls work(row, slot) for the thread's slots; each row has `slots`. */
 template <typename Work>
 TOPK_DEVICE void for_slots(const struct row_args &rows, int64_t slots, const Work &work) {
     const int64_t step = (int64_t)simt_blocks() * simt_threads();

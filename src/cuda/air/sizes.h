@@ -14,8 +14,8 @@ enum {
     AIR_THREADS = SIZE(512, 64),
     AIR_BLOCKS_PER_SM = SIZE(2, 1),
     AIR_FIRST_BLOCKS_PER_SM = SIZE(3, 1),
-    /* Of the kernel that gives a row to one block, the candidates that it keeps in shared memory at
-     * most, and those of a shared row that its last block may finish alone. */
+    /* Of the kernel that gives a row to one block: threads, and candidates in shared memory; then what the
+     * last block of a shared row may finish alone: bytes, and candidates. */
     AIR_ROW_THREADS_MIN = SIZE(128, 64),
     AIR_ROW_THREADS_MAX = SIZE(512, 64),
     AIR_ROW_CANDIDATES = SIZE(1 << 16, 48),
@@ -33,14 +33,14 @@ enum {
     /* Blocks with a row each are made for rows of this length at least. */
     AIR_USUAL_LENGTH_MIN = SIZE(1024, 20),
     /* Rows up to the first length are given to one block each; up to the second, if there are enough of them
-     * to keep so many of 16 multiprocessors busy. */
+     * to keep AIR_ROWS_PER_16_SMS of 16 multiprocessors busy. */
     AIR_ROW_MAX = SIZE(1 << 15, 1000),
     AIR_LONG_ROW_MAX = SIZE(1 << 20, 2000),
     AIR_ROWS_PER_16_SMS = SIZE(11, 12),
     /* Candidates are buffered when fewer than n / alpha remain. */
     AIR_ALPHA = SIZE(128, 8),
-    /* Ties are rare if they are fewer than one in so many elements. A row is long for the last filter if each
-     * block has more tiles of it. */
+    /* Ties are rare if fewer than one element in AIR_RARE_TIES ties. A row is long for the last filter if
+     * each block has more tiles of it. */
     AIR_RARE_TIES = SIZE(64, 4),
     AIR_LONG_FILTER = SIZE(4, 1),
     /* Of a grid, at most: blocks that have rows of their own, and rows that blocks share. Blocks go on to the
@@ -50,7 +50,7 @@ enum {
 };
 
 /* Up to the first length, a position and a key of 32 bits make one word; up to the second, a position has 4
- * bytes. A row has a block for every so many elements, since a block counts in 32 bits. */
+ * bytes. A row has a block for every AIR_BLOCK_ELEMENTS, since a block counts in 32 bits. */
 #define AIR_ONE_WORD_ROW SIZE((INT64_C(1) << 31), INT64_C(4095))
 #define AIR_NARROW_ROW SIZE((INT64_C(1) << 32), INT64_C(4096))
 #define AIR_BLOCK_ELEMENTS SIZE((INT64_C(1) << 31), INT64_C(2048))

@@ -104,7 +104,7 @@ TOPK_DEVICE void for_shared_rows(const struct air_args &a, const Work &work) {
     }
 }
 
-/* The k-th class is that of code range.low. One thread. */
+/* Code range.low stands for the k-th class. One thread. */
 template <typename Element>
 TOPK_DEVICE void write_kth_class(const struct air_args &a, int64_t row, const struct kth_range &range,
                                  int64_t k) {
@@ -126,8 +126,8 @@ TOPK_DEVICE struct digit row_digit(const struct air_args &a, const struct kth_ra
 
 /* Adds the block's histogram to the row's, and leaves its own clear. The last block finds the digit, writes
  * the narrower range and leaves the row's histogram clear, too. Returns whether this is that block.
- * `buffers`: this pass has filled the candidate buffer. WHERE: after the first pass of a row of which not all
- * elements count. All threads. */
+ * `buffers`: this pass has filled the candidate buffer. WHERE: after the first pass, in which some
+ * elements may not count. All threads. */
 template <bool WHERE, typename Element>
 TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, const block_shared<Element> &s) {
     const uint32_t count = a.digit.mask + 1;

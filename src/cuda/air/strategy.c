@@ -125,8 +125,8 @@ static int64_t row_room(const topk_context *context, const struct plan *plan, co
                                                            (uint32_t)device_of(context)->shared_bytes_max);
 }
 
-/* Blocks for each row of a kernel of which `per_sm` blocks are resident on a multiprocessor. At least so many
- * that no block counts 2^32 elements. */
+/* Blocks for each row, if `per_sm` blocks of the kernel are resident on a multiprocessor. No block counts
+ * 2^32 elements. */
 static uint32_t blocks_of(const topk_context *context, const struct plan *plan, int64_t tiles,
                           int64_t per_sm) {
     const int64_t rows = plan->problem.rows;
@@ -135,8 +135,8 @@ static uint32_t blocks_of(const topk_context *context, const struct plan *plan, 
     return (uint32_t)(blocks < enough ? enough : least(blocks, tiles));
 }
 
-/* The longest rows that get one block each. Where rows are so many that each would get one block of a shared
- * grid anyway, what counts is how long they usually are. */
+/* The longest rows that get one block each. Where there are enough rows that each would get one block of a
+ * shared grid anyway, what counts is how long they usually are. */
 static bool fit_one_block(const topk_context *context, const struct plan *plan, enum variant variant) {
     const topk_problem *p = &plan->problem;
     const int64_t sms = device_of(context)->sms;
@@ -243,7 +243,7 @@ void topk_cuda_plan_in_place(const topk_context *context, const struct plan *pla
 
 /* ---- Cost ---- */
 
-/* Of blocks that have a row each: so many go through their rows at once. */
+/* The time of blocks with a row each: as many as the device holds run at once. */
 static double own_rows_us(const topk_context *context, const struct plan *plan, const struct strategy *s,
                           double sorted_us) {
     const double at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / s->row_threads;

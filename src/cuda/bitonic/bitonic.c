@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of bitonic launches, and over which workspace. After Shanbhag, Pirk and Madden (SIGMOD 2018):
- * sorted runs, of which pairs give way to their better halves. docs/methods/bitonic.md tells the whole. */
+ * sorted runs, and each pair of them leaves its better half. docs/methods/bitonic.md tells the whole. */
 #include <math.h>
 
 #include "../../workspace.h"

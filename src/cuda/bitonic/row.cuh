@@ -27,7 +27,7 @@ template <typename Element, bool TWO> struct bitonic_row {
         const key_word_t<Element> bits = simt_load_read_only(values() + position);
         return make_entry(TWO, key_of<Element>(bits, a.rows.map), position);
     }
-    /* An entry of the lists that are merged, of which there are `count`. */
+    /* An entry of the `count` lists that are merged. */
     TOPK_MEMBER struct entry listed(int64_t number, int64_t count) const {
         if (number >= count)
             return as_stored<TWO>(no_entry());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The k-th element of a row between a pair of thresholds, where so many elements are better that they are
- * counted and not listed. What lies between the two is counted in bins, and listed while there is room. If a
+ * The k-th element of a row between a pair of thresholds, where the better elements are too many to list,
+ * and are counted. What lies between the two is counted in bins, and listed while there is room. If a
  * list has no room the row is read again: the bin that holds the k-th element tells a closer pair. */
 #ifndef TOPK_SRC_CUDA_BRACKET_BETWEEN_CUH
 #define TOPK_SRC_CUDA_BRACKET_BETWEEN_CUH
@@ -85,8 +85,8 @@ TOPK_DEVICE void share_hits(const bracket_task<Element> &t, const threshold_pair
     }
 }
 
-/* Counts what a lane has of so many groups from `first` on, and returns what of it is to be listed: bits of
- * their elements. */
+/* Counts the elements of a lane's groups from `first` on, and returns those to be listed, as bits of
+ * the elements. */
 template <bool PLATEAU, uint32_t COUNT, typename Element>
 TOPK_DEVICE uint32_t divide_groups(const bracket_task<Element> &t, const struct ring_chunk &c, uint32_t first,
                                    pair_search<Element> *s) {
@@ -143,7 +143,7 @@ TOPK_DEVICE void divide_edges(const bracket_task<Element> &t, const threshold_pa
         put_between(t, s->map, pair, simt_atomic_add(&t.m.listed[0], 1u), bits, position);
 }
 
-/* Reads the block's share of a row, the first chunks of which are on their way. Returns how many elements its
+/* Reads the block's share of a row, whose first chunks are on their way. Returns how many elements its
  * list has or would have. All threads, with an empty list and cleared bins. */
 template <typename Element>
 TOPK_DEVICE uint32_t divide_row(const bracket_task<Element> &t, const threshold_pair<Element> &pair,

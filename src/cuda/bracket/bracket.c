@@ -186,8 +186,8 @@ static int64_t grid_blocks(const topk_context *context, const struct plan *plan,
     return least(rows, least(most, BRACKET_GRID_BLOCKS));
 }
 
-/* Whether the results are those in any order, put in order afterwards: they are more than one block sorts;
- * or, by position, of narrow elements, of which many tie. */
+/* Whether results are selected in any order and sorted afterwards: there are more than one block sorts;
+ * or they go by position, and elements are narrow, so that many tie. */
 static bool is_ordered_after(const topk_context *context, const struct plan *plan) {
     return (wants_positions(plan) &&
             (plan->element_bytes < 4 ||
@@ -212,7 +212,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return NULL;
 }
 
-/* What takes a row's blocks as long as the elements that they list: so many candidates, but for some. */
+/* The candidates that take a row's blocks as long as the elements that they list, but for some. */
 static double candidates_to_list(const struct search *search, double but_for) {
     const double candidates = fmax(search->candidates - but_for, 0);
     if (search->is_pair) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the lists of a row's blocks to its results. The bin that holds the k-th candidate is known. What is in
- * better bins is a result. Where results may come in any order a block writes those of its list itself. What
+ * better bins is a result. Where results may come in any order a block writes its own itself. What
  * has to be put in order goes to the row's list; the leading block waits for it, and selects from it. */
 #ifndef TOPK_SRC_CUDA_BRACKET_EMIT_CUH
 #define TOPK_SRC_CUDA_BRACKET_EMIT_CUH
@@ -9,7 +9,7 @@
 #include "kth_bin.cuh"
 #include "plateau.cuh"
 
-/* What becomes of candidates. Winners are those above a bin, ties those of the bin. */
+/* What becomes of candidates. Winners are above a bin, ties are in the bin. */
 template <typename Element> struct emission {
     kth_bin<Element> bin;
     uint32_t winners, ties;         /* how many of the row are written or sent: the first ones to come */
@@ -20,7 +20,7 @@ template <typename Element> struct emission {
     }
 };
 
-/* `bin`: that of the k-th candidate. Any candidates of a class may be results where ties may be chosen. */
+/* `bin` holds the k-th candidate. Any candidates of a class may be results where ties may be chosen. */
 template <typename Element>
 TOPK_DEVICE emission<Element> plan_emission(const struct bracket_args &a, const kth_bin<Element> &bin,
                                             uint32_t k) {
@@ -52,7 +52,7 @@ TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts, con
     t.m.published[1] = listed;
 }
 
-/* The block has sent so many entries. All threads. */
+/* Tells how many entries the block has sent. All threads. */
 template <typename Element> TOPK_DEVICE void tell_sent(const bracket_task<Element> &t, uint32_t sent) {
     if (sent == 0 || t.is_alone())
         return;
@@ -145,7 +145,7 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* Writes the ties of a plateau that has been left, when so many candidates, fewer than k, are above it.
+/* Writes the ties of a plateau that has been left, with `above` candidates above it, fewer than k.
  * Returns false if it has too few. All threads. */
 template <typename Element>
 TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
@@ -157,7 +157,7 @@ TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element> &t, const row_thr
     turn->meetings = placed.meetings;
     if (placed.count < *k - above && threshold.key != 0)
         return false;
-    *k = above + placed.count; /* if the plateau is the last class, so many match */
+    *k = above + placed.count; /* if the plateau is the last class, that many match */
     return true;
 }
 

@@ -85,7 +85,7 @@ TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need,
         });
 }
 
-/* Sorts `count` entries, and writes those of the k best that are still to be written. All threads of one
+/* Sorts `count` entries, and writes the part of the k best that is still missing. All threads of one
  * block, after a barrier. */
 template <typename Element>
 TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, uint32_t k, uint32_t count,
@@ -112,11 +112,11 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
         write_class_of_key(t, t.m.ends[0], count, written);
 }
 
-/* What is left of a row when all blocks have done their part: the leading one puts so many entries in order
+/* What is left of a row when all blocks have done their part: the leading one puts the entries in order
  * (finish_row), unless none are. */
 struct row_rest {
     uint32_t k, count, written;
-    uint32_t certain; /* the first entries, so many, are results */
+    uint32_t certain; /* this many of the first entries are results */
 };
 
 /* Writes the k best of the entries by position. Few that are not certain are compared with each other; for
@@ -144,7 +144,7 @@ TOPK_NOINLINE void finish_by_position(const struct bracket_args &a, int64_t row,
     clear_quads(t.m);
 }
 
-/* Selects those of the k best that are still to be written from at most BRACKET_SENT entries. All threads of
+/* Selects the part of the k best that is still missing from at most BRACKET_SENT entries. All threads of
  * one block, after a barrier. */
 template <typename Element>
 TOPK_DEVICE void finish_row(const bracket_task<Element> &t, const struct row_rest &rest) {

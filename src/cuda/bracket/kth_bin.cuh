@@ -13,7 +13,7 @@ template <typename Element> struct kth_bin {
     typedef key_word_t<Element> word;
     word first, last;
     uint32_t low, high;    /* complements of positions */
-    uint32_t before, held; /* so many candidates are better, so many are of the bin */
+    uint32_t before, held; /* candidates in better bins, and in this bin */
 
     TOPK_MEMBER bool is_above(word key, uint32_t position) const {
         return key > last || (key == last && ~position > high);
@@ -52,8 +52,8 @@ template <typename Element> struct kth_bin {
     }
 };
 
-/* The bin of the rank-th of what the row's bins of that turn hold, from the best on. Those of a block that is
- * alone are cleared. All threads, once the team has met. */
+/* The bin of the rank-th candidate in the row's bins of that turn, from the best on. A block that is alone
+ * clears its bins. All threads, once the team has met. */
 template <typename Element>
 TOPK_DEVICE struct ranked_bin row_bin_of_rank(const bracket_task<Element> &t, uint32_t bins, uint32_t rank) {
     const uint32_t quads = SELECT_BINS_MAX / 4;

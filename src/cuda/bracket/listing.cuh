@@ -41,8 +41,8 @@ TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const s
     return found;
 }
 
-/* Puts a candidate into a slot of the list. Those of the first page are counted later (count_page); what
- * comes further is counted in bins at once, whether the list has room for it or not. */
+/* Puts a candidate into a slot of the list. Candidates of the first page are counted later (count_page);
+ * later ones are counted in bins at once, whether the list has room for them or not. */
 template <typename Element>
 TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
                                uint32_t slot, key_word_t<Element> bits, int64_t position) {
@@ -135,7 +135,7 @@ TOPK_DEVICE void list_hits(const bracket_task<Element> &t, const row_threshold<E
     }
 }
 
-/* Counts what the first page of a list of so many candidates holds. All threads. */
+/* Counts the candidates in the first page of a list of `listed`. All threads. */
 template <typename Element>
 TOPK_DEVICE void count_page(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
                             uint32_t listed) {

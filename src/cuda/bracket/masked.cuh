@@ -12,7 +12,7 @@ template <typename Element> struct chunk_mask {
     static const uint32_t TILES = BRACKET_LANE_GROUPS / GROUPS, OF_TILE = GROUPS * SIMT_WARP;
     mask_part<Element> parts[TILES];
 
-    /* Groups of tile i in a chunk of so many: the warp's, and the lane's. */
+    /* Groups of tile i in a chunk of `groups`: the warp's, and the lane's. */
     static TOPK_MEMBER uint32_t groups_here(uint32_t i, uint32_t groups) {
         const uint32_t rest = groups > i * OF_TILE ? groups - i * OF_TILE : 0;
         return rest < OF_TILE ? rest : (uint32_t)OF_TILE;

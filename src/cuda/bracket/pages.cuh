@@ -37,7 +37,7 @@ template <typename Element> TOPK_NOINLINE void store_first_page(const struct bra
         stored.put(slot, list.bits(slot), list.position(slot));
 }
 
-/* Makes so many candidates from slot `first` on the page in shared memory. All threads. */
+/* Moves `count` candidates, from slot `first` on, to the page in shared memory. All threads. */
 template <typename Element>
 TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint32_t count) {
     const uint32_t BATCH = 4;

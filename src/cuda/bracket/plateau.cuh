@@ -117,7 +117,7 @@ TOPK_DEVICE void write_ties(const bracket_task<Element> &t, const tie_class<Elem
     });
 }
 
-/* So many chunks as are expected to hold what is still wanted, after `done` chunks with so many ties. */
+/* Chunks that are expected to hold the ties still wanted, after `done` chunks with `ties` ties. */
 template <typename Element>
 TOPK_DEVICE uint32_t chunks_of_round(const bracket_task<Element> &t, uint32_t done, uint32_t ties,
                                      uint32_t wanted, uint32_t all) {

@@ -104,7 +104,7 @@ TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element> &t, const matc
     return matches;
 }
 
-/* The thread's samples that match the predicate, as bits; of a mask m.matching has those of the block once
+/* The thread's samples that match the predicate, as bits; with a mask, m.matching counts the block's once
  * all threads have met. Samples that are compared are loaded once more. All threads. */
 template <typename Element>
 TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t row) {

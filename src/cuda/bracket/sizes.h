@@ -10,8 +10,8 @@
 
 enum {
     BRACKET_THREADS = SIZE(512, 64),
-    /* Each warp has a ring of so many slots, into which it copies chunks of a row: so many groups of 16 bytes
-     * for each lane. */
+    /* Slots of a warp's ring, into which it copies chunks of a row; and groups of 16 bytes of a chunk for
+     * each lane. */
     BRACKET_SLOTS = 2,
     BRACKET_LANE_GROUPS = SIZE(8, 4),
     BRACKET_CHUNK = BRACKET_LANE_GROUPS * 32, /* groups of a slot */
@@ -24,24 +24,24 @@ enum {
     BRACKET_SORTED = SIZE(3072, 96),
     /* Candidates that are compared with each other where results go by position, at most. */
     BRACKET_COMPARED = SIZE(256, 8),
-    /* Groups of a row that each thread samples, and from which length on they are more. A thread has at most
-     * so many elements of them. */
+    /* The most elements that a thread samples; and the groups of a row that each thread samples, by the row's
+     * length. */
     BRACKET_SAMPLES_OF_THREAD = 32,
     BRACKET_GROUPS_FEW = 2,
     BRACKET_GROUPS_MORE = 4,
     BRACKET_GROUPS_MANY = 8,
-    /* Bins of candidates reach so many octaves beyond the best sample. */
+    /* Octaves beyond the best sample that bins of candidates reach. */
     BRACKET_OCTAVES_BEYOND = 5,
     /* Rounds in which a rank is found in a sample, each finer by a factor of a bin's width. */
     BRACKET_SAMPLE_ROUNDS = 4,
-    /* All of a mask is read if it would be asked for more than one in so many elements. */
+    /* All of a mask is read if it would be asked for more than one element in this number. */
     BRACKET_ASKED = 512,
     /* How often a row is read before it takes the way out. */
     BRACKET_READS = 2,
     /* How often a row is read to find its k-th element between a pair of thresholds. */
     BRACKET_PAIR_READS = 4,
-    /* A larger sample has a piece of each stretch of the row's body, both in groups. The pair that it tells
-     * is so many half standard deviations apart from the k-th element on either side. */
+    /* A larger sample has a piece of each stretch of the row's body, both in groups. On either side of the
+     * k-th element its pair is this number of half standard deviations away. */
     BRACKET_PIECE = 8,
     BRACKET_STRETCH = SIZE(256, 32),
     BRACKET_HALF_DEVIATIONS = SIZE(7, 2),

@@ -88,7 +88,7 @@ TOPK_DEVICE void tell_bins(const bracket_task<Element> &t, const struct team_tur
         simt_atomic_add(&to[3], held.w);
 }
 
-/* Four bins of the row. Those of a block that is alone are cleared. */
+/* Four bins of the row. A block that is alone clears them. */
 template <typename Element>
 TOPK_DEVICE simt_u32x4 hear_quad(const bracket_task<Element> &t, uint32_t bins, uint32_t quad) {
     if (t.is_alone())

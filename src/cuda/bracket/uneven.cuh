@@ -19,7 +19,7 @@ TOPK_DEVICE uint32_t blocks_of_row(const struct row &r, uint64_t total, uint32_t
     return 1 + (uint32_t)(share < useful ? share : useful == 0 ? 0 : useful - 1);
 }
 
-/* A thread samples so many groups of a row: the launch's number, halved until the row has room for them. */
+/* The groups of a row that a thread samples: the launch's number, halved until the row has room for them. */
 template <typename Element>
 TOPK_DEVICE uint32_t groups_of_length(const struct bracket_args &a, int64_t length) {
     const uint32_t least = sample_shape<Element>::GROUPS > 2 ? 2 : 1; /* for_groups() */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The way out for any data: digits of codes, and then of positions, of a row's elements are counted until the
- * results are known but for so many candidates as one block puts in order. */
+ * undecided candidates are few enough for one block to put in order. */
 #ifndef TOPK_SRC_CUDA_BRACKET_WAY_OUT_CUH
 #define TOPK_SRC_CUDA_BRACKET_WAY_OUT_CUH
 
@@ -10,7 +10,7 @@
 /* How far a row is on the way out; the same in all threads of its blocks. */
 struct way_out {
     struct kth_range range;     /* of codes */
-    struct kth_range positions; /* complements of those of ties, once the codes are known */
+    struct kth_range positions; /* complements of the ties' positions, once the codes are known */
     uint32_t unknown_codes, unknown_positions;
 };
 

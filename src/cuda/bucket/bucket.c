@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bucket selection in place, as GGKS (Alabi et al., JEA 2012) and Dr. Top-k have it: the range between a
  * row's least and greatest element is cut into buckets of equal width, and so is the bucket of the k-th,
- * until buckets hold one code each. Each pass reads the row. The passes are those of air, without its buffer.
+ * until buckets hold one code each. Each pass reads the row. The passes are air's, without its buffer.
  * docs/methods/bucket.md tells the whole. */
 #include "../select/in_place.h"
 

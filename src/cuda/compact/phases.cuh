@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Phases 2 and 3 of the published method (Bakunas-Milanowski, Rego, Sang and Yu). Phase 1 (mask.cuh) made
- * bits and counted those of each chunk; phase 2 scans the counts; in phase 3 popc and shuffles give each bit
+ * bits and counted them by chunks; phase 2 scans the counts; in phase 3 popc and shuffles give each bit
  * its rank. */
 #ifndef TOPK_SRC_CUDA_COMPACT_PHASES_CUH
 #define TOPK_SRC_CUDA_COMPACT_PHASES_CUH

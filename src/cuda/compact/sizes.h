@@ -6,7 +6,7 @@
 #include "../size.h"
 
 enum {
-    /* Threads of a block: for dense rows of wider elements, for those of 8 bits or 1 bit, and for other rows.
+    /* Threads of a block: for dense rows of wider elements, for elements of 8 bits or 1 bit, and otherwise.
      */
     COMPACT_THREADS = SIZE(1024, 96),
     COMPACT_THREADS_8 = SIZE(512, 96),

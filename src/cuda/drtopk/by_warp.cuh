@@ -86,7 +86,7 @@ TOPK_DEVICE void put_best(best_seen<Element, DRTOPK_BETA_MAX> best, int64_t subr
     }
 }
 
-/* A code that the best `beta` elements of a subrange reach: so many of its lanes have an element of that
+/* A code that the best `beta` elements of a subrange reach: `beta` of its lanes have an element of that
  * class or a better one; lane_most is the greatest uncut code of the lane. All lanes. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> bar_of_lanes(key_word_t<Element> lane_most, uint32_t lanes, uint32_t beta,

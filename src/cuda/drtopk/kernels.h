@@ -46,7 +46,7 @@ struct drtopk_args {
     struct first_args first;
     struct lookback_args lookback; /* of tiles of subranges: delegates that tie, and elements */
     uint64_t *tickets;             /* of each row: its next tile; zero before the launch */
-    /* What topk_kth writes. `values` are those of the second top-k, never NULL. `counts` and `retired` are
+    /* What topk_kth writes. `values` come from the second top-k, never NULL. `counts` and `retired` are
      * zero before the launch. */
     struct kth_outputs kth;
     uint64_t *counts;

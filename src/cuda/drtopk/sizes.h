@@ -13,8 +13,8 @@ enum {
     DRTOPK_EXPONENT_MIN = 4,
     DRTOPK_EXPONENT_MIN_OF_BYTES = 5,
     DRTOPK_EXPONENT_MAX = 15,
-    /* An element that a warp at the end of a launch might have read costs so many times less than one that is
-     * scanned again. */
+    /* An element that is scanned again costs this many times as much as one that a warp at the end of a
+     * launch might have read. */
     DRTOPK_WAITING = 4,
     DRTOPK_BETA_MAX = 4,
     /* The first top-k may find up to k / DRTOPK_SURPLUS delegates more than k. */
@@ -26,8 +26,8 @@ enum {
      * otherwise. */
     DRTOPK_COALESCED_MAX = 6,
     /* Of the kernels that make delegates; and of the one that takes them: its tiles have a subrange for each
-     * thread, or fewer down to the second number where tiles would be less than so many for each
-     * multiprocessor. */
+     * thread, or fewer, down to the second number, where a multiprocessor would have fewer
+     * than DRTOPK_TILES_PER_SM tiles. */
     DRTOPK_THREADS = SIZE(128, 64),
     DRTOPK_BLOCKS_PER_SM = SIZE(6, 1),
     DRTOPK_COALESCED_BLOCKS_PER_SM = SIZE(24, 1),
@@ -38,8 +38,8 @@ enum {
     DRTOPK_TILE_BLOCKS_PER_SM = SIZE(4, 1),
     /* Warps share subranges that are scanned again in parts of 2^that many elements. */
     DRTOPK_PART_EXPONENT = SIZE(11, 5),
-    /* Of a warp's ring: slots, and groups of 16 bytes in each; of these a lane has so many, at least, of one
-     * subrange. */
+    /* Of a warp's ring: slots; groups of 16 bytes in each; and of these the fewest of one subrange for a
+     * lane. */
     DRTOPK_SLOTS = 2,
     DRTOPK_CHUNK = SIZE(256, 32),
     DRTOPK_GROUPS = SIZE(4, 1),

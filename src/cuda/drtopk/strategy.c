@@ -128,14 +128,14 @@ static bool skips_digits(const struct method *base) {
     return base == &topk_cuda_radix || base == &topk_cuda_air || base == &topk_cuda_bucket;
 }
 
-/* Blocks of a row, each of so many subranges, where a multiprocessor has some at once. */
+/* Blocks of a row, with `subranges` each, where a multiprocessor has some at once. */
 static uint32_t blocks_of(const topk_context *context, const struct strategy *s, int64_t subranges_of_block,
                           int64_t blocks_per_sm) {
     const int64_t at_once = divide_up(device_of(context)->sms * blocks_per_sm, s->rows);
     return (uint32_t)least(divide_up(s->slots / s->beta, subranges_of_block), greatest(at_once, 1));
 }
 
-/* Of so many subranges a block has one for each thread, or one at least for each warp. */
+/* A block has one subrange for each thread, or one at least for each warp. */
 static uint32_t delegate_blocks(const topk_context *context, const struct strategy *s) {
     return s->coalesced ? blocks_of(context, s, DRTOPK_COALESCED_THREADS, DRTOPK_COALESCED_BLOCKS_PER_SM)
                         : blocks_of(context, s, DRTOPK_THREADS / 32, DRTOPK_BLOCKS_PER_SM);
@@ -157,8 +157,8 @@ static void set_sizes(const topk_context *context, const struct plan *plan, cons
     s->surplus = skips_digits(base) && value_of(plan, KNOB_SKIP) != 0 ? p->k_max / DRTOPK_SURPLUS : 0;
     s->subranges = (p->length_max >> s->exponent) + (per - 1 + p->length_max % size + size - 1) / size;
     s->slots = s->subranges * s->beta;
-    /* As many delegates are taken as k and the surplus; so many subranges are scanned at most, and there is
-     * room for two more. */
+    /* The delegates are k and the surplus. No more subranges than that are scanned, and there is room for
+     * two more. */
     const int64_t taken = p->k_max + s->surplus;
     s->pitch = least(p->length_max, (taken / s->beta + 2) * size + taken);
     s->tile = tile_of(context, p->rows, s->subranges);

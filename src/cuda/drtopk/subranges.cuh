@@ -19,7 +19,7 @@ template <typename Element> struct subranges {
     TOPK_MEMBER int64_t count(void) const {
         return length == 0 ? 0 : (length + shift + ((int64_t)1 << exponent) - 1) >> exponent;
     }
-    /* The position of offset 0 of a subrange; that of the first one may be negative. */
+    /* The position of offset 0 of a subrange; it may be negative for the first one. */
     TOPK_MEMBER int64_t origin(int64_t subrange) const {
         return (subrange << exponent) - shift;
     }
@@ -73,7 +73,7 @@ TOPK_DEVICE struct part whole_subrange(const subranges<Element> &of, int64_t sub
     return {of.origin(subrange), of.begin(subrange), of.end(subrange)};
 }
 
-/* Subranges are scanned again in parts of so many elements. */
+/* Elements of a part, in which subranges are scanned again. */
 TOPK_HOST_DEVICE uint32_t parts_log2(uint32_t exponent) {
     return exponent > DRTOPK_PART_EXPONENT ? exponent - DRTOPK_PART_EXPONENT : 0;
 }
@@ -98,7 +98,7 @@ TOPK_DEVICE key_word_t<Element> any_bits_in(const simt_u32x4 &group, uint32_t el
     return (key_word_t<Element>)(Element)(low >> at % 4 * 8);
 }
 
-/* 16 bytes of which not all lie in the part, element by element. */
+/* 16 bytes that lie only partly in the part, element by element. */
 template <typename Element>
 TOPK_DEVICE simt_u32x4 load_edge(const subranges<Element> &of, int64_t at, const struct part &part) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -114,7 +114,7 @@ TOPK_DEVICE simt_u32x4 load_edge(const subranges<Element> &of, int64_t at, const
     return {words[0], words[1], words[2], words[3]};
 }
 
-/* Goes through a part, 16 bytes for each of `lanes` lanes, of which this one is number `lane`: calls
+/* Goes through a part, 16 bytes for each of `lanes` lanes; this one is number `lane`. Calls
  * step(group of 16 bytes, position of the first element, bits of those that are inside). In the order of
  * step, lane and element they are in the order of positions. The lanes call step() together. */
 template <typename Element, typename Step>

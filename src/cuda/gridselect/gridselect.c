@@ -88,7 +88,7 @@ static int64_t slots_of(const topk_context *context, const struct plan *plan,
     return shape.slots;
 }
 
-/* Whether blocks of so many warps leave multiprocessors over, a quarter at least, for few results. */
+/* Whether blocks of `warps` warps leave multiprocessors over, a quarter at least, for few results. */
 static bool leaves_many(const topk_context *context, const struct plan *plan,
                         const struct gridselect_shape *shape) {
     const int64_t blocks = divide_up(plan->problem.length_max, elements_of_turn(plan) * shape->warps);
@@ -96,7 +96,7 @@ static bool leaves_many(const topk_context *context, const struct plan *plan,
     return shape->capacity <= GRIDSELECT_FEW_RESULTS && plan->problem.rows < rows_needed;
 }
 
-/* Blocks for a row of `length`, each with so many elements at least. */
+/* Blocks for a row of `length`, each with `elements` elements at least. */
 static int64_t parts_of(int64_t length, int64_t elements, int64_t most) {
     return greatest(least(divide_up(length, elements), most), 1);
 }
@@ -209,7 +209,7 @@ static bool may_be_lone(const topk_context *context, const struct plan *plan) {
            p->rows >= (int64_t)GRIDSELECT_LONE_ROWS_PER_SM * device_of(context)->sms;
 }
 
-/* Of blocks, if a row has so many of them: at least, with all warps in each. Multiprocessors read side by
+/* Elements of a block at least, if a row has `blocks` blocks with all warps. Multiprocessors read side by
  * side, if there are blocks for all. */
 static double least_blocks_us(const topk_context *context, const struct plan *plan, int64_t parts) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;

@@ -16,12 +16,12 @@ template <bool TWO> struct selection_memory : block_memory<TWO> {
     simt_shared<uint32_t> word; /* from one thread to all */
 };
 
-/* Slots for a word of each of so many blocks: in runs, a warp's lanes each. */
+/* Slots for a word of each block: in runs, a warp's lanes each. */
 TOPK_HOST_DEVICE uint32_t words_of(uint32_t blocks) {
     return (blocks + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP;
 }
 
-/* Of so many warps, in a grid that has so many blocks for a row. */
+/* For blocks of `warps` warps, in a grid with `blocks` blocks for a row. */
 template <bool TWO>
 TOPK_HOST_DEVICE selection_memory<TWO> carve_selection(simt_arena &arena, const struct gridselect_args &a,
                                                        uint32_t warps, uint32_t blocks) {

@@ -13,8 +13,8 @@ enum {
     /* Warps of a block, at most, and elements that each of them should have. */
     GRIDSELECT_WARPS = SIZE(16, 4),
     GRIDSELECT_WARP_ELEMENTS = SIZE(512, 64),
-    /* Half as many warps, if multiprocessors would be left over, for so many results at most: of more, blocks
-     * take long to merge what their warps and other blocks have. */
+    /* Up to this number of results blocks have half as many warps, if multiprocessors would be left over.
+     * With more results, merging warps and blocks takes long. */
     GRIDSELECT_FEW_RESULTS = SIZE(128, 16),
     /* Warps that a multiprocessor is to hold. */
     GRIDSELECT_WARPS_PER_SM = SIZE(16, 4),
@@ -24,11 +24,11 @@ enum {
     GRIDSELECT_SLOTS_LEAST = SIZE(2, 1),
     /* Elements of a block, at least, where blocks are too few to tell each other parts. */
     GRIDSELECT_ALONE = SIZE(32768, 1000),
-    /* Before warps of a block share a bound for the first time, lanes push so many elements of their first
-     * tile, at most. */
+    /* Before warps of a block share a bound for the first time, lanes push this number of elements of their
+     * first tile at most. */
     GRIDSELECT_OPENING = 4,
-    /* Blocks tell each other what they have found within their first tile, and then each time that they have
-     * read so many times as many again. A part has so many results at most, and a row so many parts. */
+    /* Blocks tell each other what they have found within their first tile, and again after each
+     * GRIDSELECT_MEETING times as many elements; the most results of a part, and the most parts of a row. */
     GRIDSELECT_MEETING = SIZE(7, 1),
     GRIDSELECT_PART_MAX = 64,
     GRIDSELECT_PARTS_MAX = 1024,
@@ -40,13 +40,13 @@ enum {
     GRIDSELECT_ONE_WORD_ROW = SIZE(INT32_MAX, 3000),
     /* Entries that a lane holds back where each has a queue of its own. */
     GRIDSELECT_LANE_QUEUE = 4,
-    /* Each warp has rows of its own where these are at most so long, have at most so many results, and there
-     * are at least so many for each multiprocessor. */
+    /* Each warp has rows of its own where these are at most of this length, with at most this number of
+     * results, and where each multiprocessor has at least this number of rows. */
     GRIDSELECT_LONE_ROW = SIZE(1024, 192),
     GRIDSELECT_LONE_RESULTS = SIZE(256, 96),
     GRIDSELECT_LONE_ROWS_PER_SM = SIZE(8, 1),
-    /* The most warps of such a block. A multiprocessor is to hold so many warps; of elements of 64 bits,
-     * which take more registers, so many. */
+    /* The most warps of such a block; warps that a multiprocessor is to hold; and the same for elements of 64
+     * bits, which take more registers. */
     GRIDSELECT_LONE_WARPS = SIZE(4, 2),
     GRIDSELECT_LONE_WARPS_PER_SM = SIZE(32, 4),
     GRIDSELECT_LONE_WARPS_PER_SM_64 = SIZE(24, 4),
@@ -54,7 +54,7 @@ enum {
      * elements before it go: slots and bodies begin at multiples of 128 bytes. */
     GRIDSELECT_LONE_SLOTS = 2,
     GRIDSELECT_LONE_LEAD = 8,
-    /* Rows of at most so many elements for each lane are pushed as they come. */
+    /* Rows with at most this number of elements for each lane are pushed as they come. */
     GRIDSELECT_LONE_FEW = 2,
     /* Of the lanes' best elements, 0 being the best, the one that about 40 elements of a row of any length
      * come before; and how many ranks a sample of 32 is to be wrong by, for every tenth row to have too few.

@@ -157,7 +157,7 @@ TOPK_DEVICE void push_items(const Items &of, const struct code_map &map, uint32_
 }
 
 /* How a block begins with a row: each lane pushes the `rounds` best elements of its first tile. Then warps
- * meet, and so do blocks, of which the first `awaited` are asked for their parts. From then on bounds keep
+ * meet, and so do blocks: the first `awaited` are asked for their parts. From then on bounds keep
  * most elements out. */
 struct opening {
     uint32_t rounds, awaited;

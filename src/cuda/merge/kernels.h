@@ -12,7 +12,7 @@
  * inverse: a number that grows as its index falls. A step counts the next digit of all candidates that begin
  * with the digits of (key, inverse). The last step lists what is at or above (key, inverse). */
 struct merge_step {
-    uint32_t digit;      /* the next one, from 0 on; that of MERGE_STEPS: the last step */
+    uint32_t digit;      /* the next one, from 0 on; MERGE_STEPS: the last step */
     uint32_t is_invalid; /* in the last step: the row has an index that is not allowed */
     uint64_t key, inverse;
     uint64_t need;    /* results among the candidates of this step */
@@ -87,7 +87,7 @@ extern "C" {
 /* Of one element width. */
 struct merge_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
-    /* Shared memory that a block takes to sort so many entries. */
+    /* Shared memory that a block takes to sort `entries` entries. */
     uint32_t (*sort_bytes)(uint32_t entries, uint32_t threads);
     /* Sorts, in a block of grid->threads: the candidates of each row, and writes its results; or if there is
      * a list of results, each of its runs. `entries`: in a block, at most. */

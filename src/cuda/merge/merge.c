@@ -161,7 +161,7 @@ static int64_t steps_of_search(int64_t length) {
     return steps;
 }
 
-/* If there are so many rows. */
+/* The cost if there are `rows` rows. */
 static bool are_short(const struct launches *l, int64_t rows) {
     const int64_t lists = l->args.lists, length = l->args.rows.length_max, threads = MERGE_SHORT_THREADS;
     if (l->args.candidates == 0 || l->args.candidates > (uint64_t)MERGE_SHORT_ITEMS * MERGE_SHORT_THREADS ||
@@ -210,14 +210,14 @@ static int exchange_short(struct launches *l) {
     return l->shape->kernels->exchange(&grid, &args);
 }
 
-/* Blocks that share so many candidates of each of `pieces`, at most `most` together. */
+/* Blocks that share the candidates of each of `pieces`, at most `most` together. */
 static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t per_sm,
                          int64_t most) {
     const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * per_sm);
     return (uint32_t)greatest(1, least(divide_up(candidates, MERGE_PART), blocks / pieces));
 }
 
-/* Launches the kernel that merges lists or runs, of so many candidates each, for so many rows or groups of
+/* Launches the kernel that merges lists or runs of `length` candidates, for each of `rows` rows or groups of
  * runs. Blocks hold what may be a result, where there is room for about twice as much as even lists have. */
 static int launch_merge(struct launches *l, int64_t pieces, int64_t lists, int64_t length, bool are_runs) {
     const struct merge_kernels *launch = l->shape->kernels;

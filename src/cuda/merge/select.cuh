@@ -42,7 +42,7 @@ TOPK_DEVICE bool count_items(const select_task<Element> &t, const struct merge_s
     return is_invalid;
 }
 
-/* Slots for so many results of each thread; the thread's first one. */
+/* Slots for `count` results of each thread; the thread's first one. */
 template <typename Element>
 TOPK_DEVICE uint64_t take_slots(const select_task<Element> &t, uint32_t count, uint64_t *listed) {
     uint32_t total;
@@ -172,7 +172,7 @@ TOPK_DEVICE uint64_t work_on_kept(const select_task<Element> &t, uint32_t number
     return work.tiles;
 }
 
-/* Whether all tiles of a step are done once this block has done so many: then it sees what others counted. */
+/* Whether all tiles of a step are done once this block has done `done`: then it sees what others counted. */
 template <typename Element>
 TOPK_DEVICE bool is_last_of_step(const select_task<Element> &t, uint32_t number,
                                  const struct merge_step &step, uint64_t count) {

@@ -105,8 +105,8 @@ TOPK_DEVICE merge_rank<Element> cut_of_short(const struct merge_args &a, const m
     return depth <= length ? last_of_lanes(mine) : merge_rank<Element>{0, INT64_MAX};
 }
 
-/* Candidates of a list, from `first` on, before that one, if so many have greater keys. Ties ascend by
- * index. */
+/* Candidates of a list before `candidate`; `before` have greater keys. Ties ascend by index. The list begins
+ * at `first`. */
 template <typename Element>
 TOPK_DEVICE uint32_t count_ties(const merge_short_shared<Element> &s, uint32_t first, uint32_t length,
                                 const merge_rank<Element> &candidate, uint32_t before) {

@@ -22,10 +22,10 @@ enum {
      * it ranks at a time. */
     MERGE_HELD = SIZE(16384, 120),
     MERGE_RANKED = SIZE(2048, 64),
-    /* A block holds twice as many of a list as even lists have results, and so many more. */
+    /* A block holds twice as many of a list as even lists have results, and this number more. */
     MERGE_HELD_BEYOND = SIZE(128, 8),
-    /* Candidates of a row that one block sorts; so many are always sorted, more of them only if there are
-     * rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
+    /* Candidates of a row that one block sorts; and the number that is always sorted, where more are only if
+     * there are rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
     MERGE_FEW = SIZE(4096, 60),
     MERGE_FEW_SORTED = SIZE(2048, 20), /* if they are sorted lists already */
     /* Short sorted lists: threads of a block, at most, and candidates of each; and how many steps of searches
@@ -44,7 +44,7 @@ enum {
      * a last one. */
     MERGE_DIGIT_BITS = SIZE(11, 4),
     MERGE_STEPS = 2 * ((64 + MERGE_DIGIT_BITS - 1) / MERGE_DIGIT_BITS) + 1,
-    /* Tiles of a row that blocks keep from step to step: then each has so many at most. */
+    /* The most tiles of a row that a block keeps from step to step. */
     MERGE_KEPT = SIZE(1024, 6),
     /* Rows that several blocks select from together. Of more rows, each has one block. */
     MERGE_SHARED_ROWS = SIZE(256, 3),

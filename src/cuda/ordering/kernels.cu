@@ -34,7 +34,7 @@ static uint32_t sort_bytes(bool two_words, uint32_t threads) {
                                        : shared_bytes_of(carve_ordering<false>, threads);
 }
 
-/* Clusters of so many such blocks that the device holds at once, by the kernel that holds fewer. */
+/* Clusters of `blocks` such blocks that the device holds at once, by the kernel that holds fewer. */
 static uint32_t clusters_at_once(uint32_t threads, uint32_t cluster, uint32_t shared_bytes_max) {
     uint32_t least = UINT32_MAX;
     for (uint32_t i = 0; i < 2; i++) {

@@ -42,7 +42,7 @@ static int64_t results_of(const struct plan *plan) {
     return least(plan->problem.k_max, plan->problem.length_max);
 }
 
-/* Whether a cluster of the shape holds so many entries, which splitters spread over its blocks. */
+/* Whether a cluster of the shape holds the entries, which splitters spread over its blocks. */
 static bool holds(const struct shape *shape, int64_t results) {
     const int64_t room = shape->threads * ORDERING_HELD * shape->cluster;
     const int64_t sixteenths = shape->cluster == 1                      ? 16
@@ -51,8 +51,8 @@ static bool holds(const struct shape *shape, int64_t results) {
     return results <= room * sixteenths / 16;
 }
 
-/* So many rows, in as many rounds as the device needs for them. Two small blocks on one multiprocessor take
- * longer than one. */
+/* The time of `rows` rows, in the rounds that the device needs for them. Two small blocks on one
+ * multiprocessor take longer than one. */
 static double shape_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
                        int64_t at_once) {
     const int64_t rows = greatest(plan->problem.rows, 1), sms = device_of(context)->sms;

@@ -40,9 +40,9 @@ TOPK_DEVICE uint32_t rotate_left(uint32_t word, uint32_t bits) {
 
 /* A lane's part of a mask, for a tile of the body of a row.
  *
- * Bytes: those of the lane's own elements. Bits: as many, but side by side in memory. GROUPS neighbouring
+ * Bytes: the lane's own elements' bytes. Bits: as many, but side by side in memory. GROUPS neighbouring
  * lanes share the bits of their groups 0, 1 and so on: the first of these lanes loads the bits of the groups
- * 0, the next one those of the groups 1; they trade them once the loads are complete. */
+ * 0, the next one of the groups 1; they trade them once the loads are complete. */
 template <typename Element> struct mask_part {
     static const uint32_t PER = tile_shape<Element>::PER, GROUPS = tile_shape<Element>::GROUPS;
     static const uint32_t WORDS = (PER + 3) / 4; /* for the bytes of a group */
@@ -109,8 +109,8 @@ template <typename Element> struct mask_part {
             to[i / 4] |= (uint32_t)simt_load_read_only(from + i) << i % 4 * 8;
     }
 
-    /* Loads up to GROUPS groups of bits, of which `count` exist (none if negative), from bit `first` of the
-     * mask on: as one aligned word, else byte by byte, each in a word of its own. */
+    /* Loads up to GROUPS groups of bits, from bit `first` of the mask on; only `count` exist (none if
+     * negative): as one aligned word, else byte by byte, each in a word of its own. */
     TOPK_MEMBER void load_bits(const uint8_t *mask, int64_t first, int32_t count) {
         static_assert(BITS / 8 < GROUPS * WORDS, "the bits may begin in the middle of a byte");
         const uint8_t *from = mask + (uint64_t)first / 8;

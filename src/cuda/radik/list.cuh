@@ -12,7 +12,7 @@ struct list_sums {
     uint64_t rows, tiles;
 };
 
-/* Publishes the sums of the block's rows, and returns those of all rows before them. All threads. */
+/* Publishes the sums of the block's rows, and returns the sums of all rows before them. All threads. */
 TOPK_DEVICE struct list_sums look_back_rows(const struct task_args &t, int64_t number,
                                             const struct list_sums &here, simt_shared<uint64_t> bases) {
     const struct sum_words rows = sum_words_of(t.list_words, t.list_tiles),

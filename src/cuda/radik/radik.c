@@ -92,7 +92,7 @@ static int launch_row_by_row(const struct call *call, const struct radik_strateg
     return error;
 }
 
-/* Rows of which the device knows the lengths. */
+/* Rows whose lengths the device knows. */
 static int launch_list(const struct call *call, const struct radik_layout *l) {
     const struct launch_grid grid =
         grid_of(call, l->args.tasks.list_tiles, RADIK_LIST_BLOCKS, RADIK_LIST_THREADS);

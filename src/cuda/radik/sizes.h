@@ -15,11 +15,11 @@ enum {
     RADIK_THREADS = SIZE(512, 64),
     RADIK_BLOCKS_PER_SM = SIZE(2, 1),
     RADIK_FIRST_BLOCKS_PER_SM = SIZE(2, 1),
-    /* Groups of 16 bytes that a thread draws from rows that have so many times as many of them. */
+    /* Groups of 16 bytes that a thread draws; and how many times as many a row must have. */
     RADIK_SAMPLE_GROUPS = SIZE(2, 1),
     RADIK_SAMPLED_MIN = SIZE(4, 1),
-    /* A range is drawn so many sixteenths of a standard deviation, and so many samples besides, to either
-     * side of where the k-th is expected. */
+    /* A range is drawn to either side of where the k-th is expected: this number of sixteenths of a standard
+     * deviation, and this number of samples. */
     RADIK_DEVIATIONS_OF_16 = SIZE(54, 4),
     RADIK_SAMPLES_BESIDES = SIZE(4, 1),
     /* A search in a sample ends where a bin holds no more of it, or in a bin within a bin. */
@@ -27,19 +27,19 @@ enum {
     RADIK_SAMPLE_ROUNDS = 2,
     /* Candidates that the last block to find them finishes alone. */
     RADIK_FINISH_CANDIDATES = SIZE(2048, 24),
-    /* Results of a row are many if they are more than one in so many elements. */
+    /* Results of a row are many if more than one element in this number is one. */
     RADIK_MANY_RESULTS = SIZE(64, 4),
     /* Of a step of the write buffer: elements of a thread. */
     RADIK_STEP = 8,
     RADIK_DIGIT_BITS_MIN = SIZE(8, 2), /* where the workspace is small */
-    /* Rows are short up to twice the mean length, but for these bounds. If lengths differ and rows are more
-     * than so many for each multiprocessor, short ones are left to other methods. */
+    /* Rows are short up to twice the mean length, but for these bounds. If lengths differ and each
+     * multiprocessor has more rows than this, short ones are left to other methods. */
     RADIK_SHORT_ROW_MIN = SIZE(1 << 10, 20),
     RADIK_SHORT_ROW = SIZE(1 << 15, 60),
     RADIK_SHORT_ROW_SPARE = SIZE(32, 2), /* bytes */
     RADIK_ROWS_PER_SM = SIZE(4, 1),
-    /* Spans have room for all tiles that they could have if these are no more than so many times as those of
-     * all elements. */
+    /* Spans have room for all tiles that they could have, if these are no more than this number of times the
+     * tiles of all elements. */
     RADIK_SPARE_TILES = SIZE(2, 1),
     /* Of the kernel that finds the rows that are longer, and of those that sort a row's results. */
     RADIK_LIST_THREADS = SIZE(256, 64),

@@ -35,8 +35,8 @@ TOPK_DEVICE void clear_pass(const struct pass_memory &m, uint32_t bits) {
         m.above[0] = 0;
 }
 
-/* A range of codes that are not cut: all those of keys from low to high. It holds all of a class, or none:
- * the lesser code of a zero is no key. */
+/* A range of codes that are not cut: all codes of the keys from low to high. It holds all of a class, or
+ * none: the lesser code of a zero is no key. */
 template <typename Element> struct uncut_range {
     typedef key_word_t<Element> word;
     const struct code_map &map;

@@ -49,7 +49,7 @@ static bool is_tuned(const struct plan *plan) {
 
 /* ---- Strategy ---- */
 
-/* Rows of up to so many elements are left to another method: about twice the mean where the host knows it,
+/* Rows up to this length are left to another method: about twice the mean where the host knows it,
  * since most methods that give a row to a warp or a block take as long for a short row as for the longest.
  * They hold powers of two. */
 static int64_t short_length(const struct plan *plan) {
@@ -90,7 +90,7 @@ static void set_bounds(const struct plan *plan, bool splits, struct radik_strate
     s->tiles = s->may_overflow ? s->tiles : of_longest;
 }
 
-/* So many that no block counts 2^32 elements. */
+/* Blocks enough that none counts 2^32 elements. */
 static uint32_t blocks_of(const topk_context *context, const struct radik_strategy *s) {
     const int64_t usual = (int64_t)device_of(context)->sms * RADIK_BLOCKS_PER_SM;
     const int64_t enough = s->tiles / (RADIK_BLOCK_ELEMENTS / s->tile_elements) + 1;

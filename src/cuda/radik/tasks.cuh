@@ -12,7 +12,7 @@
 #include "../tiles.cuh"
 #include "kernels.h"
 
-/* Of a row: its states's number, and where its tiles lie among those of all rows. */
+/* Of a row: its state's number, and where its tiles lie among the tiles of all rows. */
 struct task_row {
     int64_t state, row, first_tile, tiles;
 };

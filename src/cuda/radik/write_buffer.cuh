@@ -12,7 +12,7 @@
 #include "state.cuh"
 
 /* Where a row's hits go: winners to their slots of the target; what is in the range to the slots behind them,
- * or to the buffer of candidates, of which a digit is counted. */
+ * or to the buffer of candidates, whose next digit is counted. */
 template <typename Element, bool WHERE> struct outlet {
     const part_task<Element, WHERE> &t;
     uint64_t winners, ties; /* that are written */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Radix selection in place, as GGKS (Alabi et al., JEA 2012) and Dr. Top-k have it: digits of 8 bits, and
- * each pass reads the row again, of which the elements count that share all digits found so far. Nothing is
- * copied or overwritten. The passes are those of air, without its buffer. docs/methods/radix.md tells the
+ * each pass reads the row again and counts the elements that share all digits found so far. Nothing is
+ * copied or overwritten. The passes are air's, without its buffer. docs/methods/radix.md tells the
  * whole. */
 #include "../select/in_place.h"
 

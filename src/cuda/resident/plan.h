@@ -7,7 +7,7 @@
 #include "cluster.h"
 #include "stream.h"
 
-/* Those of one element width. */
+/* The kernels of one element width. */
 struct resident_set {
     const struct resident_kernels *block;
     const struct resident_where_kernels *where;
@@ -63,7 +63,7 @@ struct resident_wishes {
 const char *topk_cuda_resident_refuse_length(const topk_context *context, const struct plan *plan,
                                              int64_t given);
 
-/* The shapes for the problem, or why so many blocks as there may be cannot hold a row. */
+/* The shapes for the problem, or why even the most blocks cannot hold a row. */
 const char *topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
                                       const struct resident_wishes *wishes, struct resident_shape shapes[2]);
 

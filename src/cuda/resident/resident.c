@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What resident decides: whether a row stays in the registers of one block, or in those of a cluster, or is
+ * What resident decides: whether a row stays in the registers of one block or of a cluster, or is
  * streamed through shared memory, and what that is expected to take. shape.c makes the blocks, launch.c runs
  * them. */
 #include <math.h>
@@ -93,7 +93,7 @@ static double block_instructions(const struct plan *plan, const struct resident_
                : shape->instructions;
 }
 
-/* Entries that one block sorts in buckets; and so many times as many, where more than half of a row are
+/* Entries that one block sorts in buckets; and how many times as many, where more than half of a row are
  * results: then buckets are often crowded, and entries are merged. */
 static double merged_entries(const struct plan *plan, const struct resident_shape *shape) {
     const double MERGED = 4;
@@ -220,7 +220,7 @@ static bool may_be_aligned(const struct plan *plan) {
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
 }
 
-/* Each element takes a few instructions at least, and a row those of a warp, whoever holds them. Streamed
+/* Each element takes a few instructions at least, and a row a warp's, whoever holds them. Streamed
  * rows are at least read. */
 static double least_us(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How blocks stream rows: each warp copies its stages of a row into a ring of its own, and works on one while
- * others are on their way. Those of the team's next row follow at once. Warps do not wait for each other. */
+ * others are on their way. The next row's stages follow at once. Warps do not wait for each other. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_RING_CUH
 #define TOPK_SRC_CUDA_RESIDENT_RING_CUH
 

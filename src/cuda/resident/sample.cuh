@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The first pivots of a row, from a sample.
  *
- * A sample is the greatest code of so many elements, of a part of a thread's or of all that one, two or four
+ * A sample is the greatest code of some elements: of a part of a thread's, or of all that one, two or four
  * threads have. In a cluster more threads share one, so that a block's memory holds the samples of the row.
  * 32 of them are pivots, and all samples are counted against each. Where k is small, the pivot that k samples
  * reach is a bound: as many elements reach it. Otherwise two pivots lie a little below and above where the
@@ -37,7 +37,7 @@ TOPK_DEVICE struct sample_plan plan_sample(uint32_t length, uint32_t k, uint32_t
     p.size = 1u << greatest;
     if (p.is_bound && is_few(k))
         return p;
-    /* One in so many elements is a result; about -log2(1 - share) up to a half, and less above. */
+    /* One element in this number is a result; about -log2(1 - share) up to a half, and less above. */
     const float share = (float)k * simt_float_reciprocal_near((float)length);
     const float log = share * (1.4427f + 1.11f * share);
     /* At least 0.4 of the samples should be above the k-th element: 2^(-size * log) is at most 0.6. */

@@ -93,7 +93,7 @@ static struct resident_shape shape_of_block(const topk_context *context, const s
     return best;
 }
 
-/* Whether so many blocks hold a row and its results. */
+/* Whether `blocks` blocks hold a row and its results. */
 static bool fits(const struct plan *plan, const struct resident_shape *entries) {
     return plan->problem.length_max <= row_max(plan, entries->cluster) &&
            entries->entries <= RESIDENT_ENTRIES_PER_THREAD * threads_max(entries->cluster);

@@ -28,7 +28,7 @@ enum {
     /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
      * once. */
     RESIDENT_LIST = SIZE(256, 16),
-    /* So many samples more than twice k at the lowest pivot that k reach: then many tie with it. */
+    /* If more than 2k and this number of samples reach the lowest usable pivot, many tie with it. */
     RESIDENT_UNEVEN = SIZE(16, 4),
     /* A search ends when so few candidates are left, or fewer in small blocks, and in a cluster so few if
      * results go in any order. */

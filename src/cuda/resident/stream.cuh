@@ -24,7 +24,7 @@ template <typename Element> struct stream_sample {
 };
 
 /* Elements of the sample that should reach the bound: more by four deviations, and some, than it has results.
- * In ascending rows those of a piece stand for a quarter of its stretch at least; more results take another
+ * In ascending rows a piece's elements stand for a quarter of its stretch at least; more results take another
  * piece. */
 template <typename Element> TOPK_DEVICE uint32_t sampled_rank(uint32_t k, uint32_t length) {
     typedef stream_sample<Element> shape;
@@ -42,7 +42,7 @@ template <typename Element> TOPK_DEVICE void clear_kept(const stream_memory<Elem
         m.counts[simt_thread()] = 0;
 }
 
-/* A piece of each of so many stretches of the body, all alike for all blocks. All threads. */
+/* A piece of each stretch of the body, all alike for all blocks. All threads. */
 template <typename Element>
 TOPK_DEVICE row_part<Element, RESIDENT_SAMPLED> load_sample(const stream_task<Element> &t,
                                                             const row_body<Element> &body) {

@@ -16,7 +16,7 @@
  * does takes registers that other orders have a use for. */
 template <bool POSITIONS> struct block_team_of {
     static const bool IS_CLUSTER = false, BY_POSITION = POSITIONS;
-    static const uint32_t SAMPLE_LANES = 4; /* at most so many lanes share a sample */
+    static const uint32_t SAMPLE_LANES = 4; /* the most lanes that share a sample */
 
     static TOPK_MEMBER uint32_t rank(void) {
         return 0;

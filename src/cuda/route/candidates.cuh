@@ -96,7 +96,7 @@ TOPK_DEVICE void rank_by_expert(uint32_t count, const route_lists &lists, lane_c
     }
 }
 
-/* Replaces the list of so many candidates by the results. Their scores alone rank them, unless some are
+/* Replaces the list of `count` candidates by the results. Their scores alone rank them, unless some are
  * equal: then ranks meet, and their sum falls short of the sum of slots. All lanes. */
 template <typename Shape, uint32_t SLOTS>
 TOPK_DEVICE void rank_candidates(const logit_row<Shape> &row, uint32_t count) {

@@ -97,7 +97,7 @@ struct block_rows {
     }
 };
 
-/* Of a block. Those of plain rows may have fewer than ROUTE_THREADS threads. */
+/* Of a block. Blocks of plain rows may have fewer than ROUTE_THREADS threads. */
 template <typename Shape> TOPK_DEVICE uint32_t rows_at_once(void) {
     return (Shape::IS_PLAIN && !Shape::IS_AHEAD ? simt_threads() : (uint32_t)ROUTE_THREADS) / Shape::LANES;
 }

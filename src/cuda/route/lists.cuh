@@ -42,7 +42,7 @@ TOPK_HOST_DEVICE uint32_t row_keys(const struct route_args &a) {
     return (uint32_t)a.rows.length_max + a.groups;
 }
 
-/* Those of a block. Lists of constant sizes come first, so that their addresses cost little. */
+/* The lists of a block. Lists of constant sizes come first, so that their addresses cost little. */
 template <typename Shape>
 TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_args &a) {
     const uint32_t rows = ROUTE_THREADS / Shape::LANES, warps = ROUTE_THREADS / SIMT_WARP;
@@ -56,7 +56,7 @@ TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_a
     return lists;
 }
 
-/* Those of row `row` of the block. */
+/* The lists of row `row` of the block. */
 template <typename Shape> TOPK_DEVICE route_lists lists_of_row(const struct route_args &a, uint32_t row) {
     const uint32_t room = candidate_room<Shape::LANES>::ROOM, pitch = candidate_room<Shape::LANES>::PITCH;
     const uint32_t pieces = row_pieces(a, Shape::EXPERTS / Shape::PER);

@@ -9,7 +9,7 @@
 #include "results.cuh"
 
 /* Finds the items that may be among the row's best, a bit for each. Returns whether this is certain: no score
- * is NaN, the best groups are known, and so many scores are above -infinity as there are results. All lanes.
+ * is NaN, the best groups are known, and at least as many scores as results are above -infinity. All lanes.
  */
 template <typename Shape>
 TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const float (&scores)[Shape::ITEMS],

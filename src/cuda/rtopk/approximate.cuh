@@ -75,7 +75,7 @@ narrow_down(midpoint_counts<Element, ITEMS, WARPS> counts, number_range<number_t
         middle = last ? range.high : middle;
         const uint32_t count = counts.from(middle, team);
         if (count == counts.k)
-            return {middle, infinity_of<number>(), 0}; /* of which there are k */
+            return {middle, infinity_of<number>(), 0}; /* there are k of them */
         if (count < counts.k) {
             TOPK_REACHED(REACHED_RTOPK_FEWER);
             range.high = fewer = middle;

@@ -17,10 +17,10 @@ struct approximate_args {
     double epsilon, epsilon_relative;
 };
 
-/* Blocks for each multiprocessor of kernels that share a warp among several rows: registers allow so many. */
+/* Blocks for each multiprocessor of kernels that share a warp among several rows: as registers allow. */
 #define RTOPK_APPROXIMATE_PART_BLOCKS(items) ((items) > 32 ? 4 : 7)
 
-/* Slots of a list for so many elements: a list that is sorted itself has a power of two. */
+/* Slots of a list for `held`: a list that is sorted itself has a power of two. */
 static inline uint32_t approximate_slots(uint32_t held) {
     uint32_t slots = 1;
     while (slots < held) {

@@ -6,7 +6,7 @@
 #include "network.cuh"
 #include "part_candidates.cuh"
 
-/* Those of a warp: for all of its rows positions of results, and of candidates, HEADS for each lane. */
+/* The lists of a warp: for all of its rows positions of results, and of candidates, HEADS for each lane. */
 struct candidate_lists {
     simt_shared<uint16_t> positions, candidates;
 };

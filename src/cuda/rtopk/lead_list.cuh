@@ -57,7 +57,7 @@ struct lead_list {
     }
 };
 
-/* That of a warp of the block. */
+/* The list of a warp of the block. */
 TOPK_HOST_DEVICE lead_list carve_lead_list(simt_arena &arena, const struct rtopk_args &a, uint32_t warp) {
     const uint32_t groups = (a.slots + 31) / 32 * 8, warps = RTOPK_THREADS / SIMT_WARP;
     lead_list list;

@@ -59,7 +59,7 @@ template <typename Element> TOPK_DEVICE Element element_of_lead(uint32_t lead, c
     return (Element)((top ^ (negative & (uint32_t)map.flip)) >> (32 - 8 * sizeof(Element)) % 32);
 }
 
-/* The last lead of a number's class; that of all NaN that are best. */
+/* The last lead of a number's class, or of all NaN where these are best. */
 TOPK_DEVICE uint32_t word_of_lead(uint32_t lead, const struct lead_map &map) {
     lead = lead == map.zeros ? map.zeros | map.unit : lead;
     return lead < map.highest ? lead : map.highest;

@@ -36,7 +36,7 @@ template <typename Element> TOPK_HOST_DEVICE uint32_t second_words(uint32_t entr
     return sizeof(Element) == 8 ? entries : 0;
 }
 
-/* Those of so many warps, one behind the other. */
+/* The lists of `warps` warps, one behind the other. */
 template <typename Element>
 TOPK_HOST_DEVICE warp_lists<Element> carve_lists(simt_arena &arena, const struct rtopk_args &a,
                                                  uint32_t warps) {
@@ -47,7 +47,7 @@ TOPK_HOST_DEVICE warp_lists<Element> carve_lists(simt_arena &arena, const struct
     return lists;
 }
 
-/* Those of warp or team `index`. */
+/* The lists of warp or team `index`. */
 template <typename Element>
 TOPK_DEVICE warp_lists<Element> lists_of(const warp_lists<Element> &all, const struct rtopk_args &a,
                                          uint32_t index) {

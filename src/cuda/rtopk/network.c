@@ -74,7 +74,7 @@ static double log2_of(double power) {
     return (double)__builtin_ctzll((unsigned long long)power);
 }
 
-/* Instructions that sort so many words, a power of two, and that sort them where they ascend and descend
+/* Instructions that sort `words` words, a power of two, and that sort them where they ascend and descend
  * once. */
 static double sort_instructions(double words) {
     const double steps = log2_of(words);
@@ -85,7 +85,7 @@ static double merge_instructions(double words) {
     return words * log2_of(words);
 }
 
-/* Where each lane takes so many words. More lanes than share a row may do so, and the rows take turns. */
+/* Where each lane takes `words` words. More lanes than share a row may do so, and the rows take turns. */
 static struct ordering ordering_of(uint32_t words, uint32_t part_shift, int64_t k) {
     const uint32_t shift = (uint32_t)greatest(part_shift, shift_to(words, k));
     const double count = words, levels = shift, exchange = 3 * count;

@@ -5,7 +5,7 @@
 
 #include "kernels.h"
 
-/* Blocks that a multiprocessor has registers for, with elements of so many bytes. */
+/* Blocks that a multiprocessor has registers for, with elements of `bytes` bytes. */
 #define RTOPK_NETWORK_BLOCKS(items, kept, bytes)                                                             \
     ((items) > 32                   ? (bytes) == 8 ? ((kept) == 0 ? 4 : 3)                                   \
                                       : (kept) > 8 ? 4                                                       \

@@ -82,7 +82,7 @@ TOPK_DEVICE Number number_of_ascending(typename number_bits<Number>::word ascend
     return simt_float_of_bits((word)(ascending & sign ? ascending ^ sign : ~ascending));
 }
 
-/* Hits of a thread, as those of codes: the numbers at or above `low`. */
+/* Hits of a thread, as with codes: the numbers at or above `low`. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE uint32_t number_hits_from(const held_numbers<Element, ITEMS, WARPS> &held,
                                       number_t<Element> low) {

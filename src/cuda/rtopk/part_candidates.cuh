@@ -61,8 +61,8 @@ TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, 
 }
 
 /* Lists the positions of a row's results, if they are found among its candidates; `values`: the row. Returns
- * whether they are. *kth: the k-th lead, if there are candidates. BY_POSITION: candidates are in order, and
- * so are those of the lanes and of each. All lanes. */
+ * whether they are. *kth: the k-th lead, if there are candidates. BY_POSITION: candidates are in order,
+ * within lanes and from lane to lane. All lanes. */
 template <uint32_t HEADS, bool BY_POSITION, typename Element>
 TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_list &candidates,
                                       const lane_part &part, const struct uniform_rows &u, bool is_wanted,

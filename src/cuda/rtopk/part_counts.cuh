@@ -12,8 +12,8 @@
 /* The k-th lead lies in [low, high]; neither bound divides a class. */
 struct lead_bracket {
     uint32_t low, high;
-    uint32_t surplus; /* so many leads more than k are at or above low */
-    uint32_t missing; /* so many leads fewer than k are above high: at least 1 */
+    uint32_t surplus; /* leads at or above low, less k */
+    uint32_t missing; /* k less the leads above high: at least 1 */
 
     template <typename Element> TOPK_MEMBER bool is_open(const struct lead_map &map) const {
         return surplus != 0 && high > class_end<Element>(low, map);

@@ -52,7 +52,7 @@ TOPK_DEVICE void exchange_with_lanes(item_set<ITEMS> *set, uint32_t digit, uint3
     }
 }
 
-/* Exchanges a row's bits until each word has those of neighbours: word w of a lane begins at position
+/* Exchanges a row's bits until each word has bits of neighbours: word w of a lane begins at position
  * (w * lanes + lane) * BITS. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE item_set<ITEMS> set_of_neighbours(const lane_part &part, item_set<ITEMS> set) {

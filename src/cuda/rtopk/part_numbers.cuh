@@ -7,7 +7,7 @@
 #include "number_range.cuh"
 #include "parts.cuh"
 
-/* A lane's hits, as those of neighbours: bits ascend with positions, and so do lanes within a word, and
+/* A lane's hits, as with neighbours: bits ascend with positions, and so do lanes within a word, and
  * words. */
 template <uint32_t ITEMS> struct number_hits {
     static const uint32_t WORDS = (ITEMS + 31) / 32;

@@ -8,7 +8,7 @@
 /* The results that a lane has of its row. */
 template <uint32_t ITEMS> struct lane_results {
     item_set<ITEMS> items;
-    uint32_t end; /* so many have this lane and those before it */
+    uint32_t end; /* results of this lane and the lanes before it */
     bool found;   /* whether these are the row's results */
 };
 

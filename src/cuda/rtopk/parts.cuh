@@ -103,7 +103,7 @@ template <typename Element, uint32_t ITEMS> struct part_row {
     TOPK_MEMBER uint32_t position(uint32_t item) const {
         return (part.lane << group_shift) + item + (item >> group_shift) * gap;
     }
-    /* From the position of an item to that of the next one. */
+    /* From the position of an item to the next one's. */
     TOPK_MEMBER uint32_t step_from(uint32_t item) const {
         return (item + 1) % shape::PER != 0 && group_shift != 0 ? 1 : gap + 1;
     }

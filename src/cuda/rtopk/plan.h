@@ -8,7 +8,7 @@
 #include "network.h"
 #include "where.h"
 
-/* Those of one element width. */
+/* The kernels of one element width. */
 struct rtopk_set {
     const struct rtopk_kernels *plain;
     const struct where_kernels *where;
@@ -103,8 +103,8 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
 const char *topk_cuda_rtopk_take_network(const topk_context *context, const struct plan *plan,
                                          const struct network *network, struct rtopk_plan *own);
 
-/* What a row costs if a warp serves so many at once: where there are too few warps to keep the GPU busy, more
- * than its share. */
+/* What a row costs if a warp serves `rows_of_warp` at once: where there are too few warps to keep the GPU
+ * busy, more than its share. */
 double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
                                            double of_warp, int64_t rows_of_warp);
 

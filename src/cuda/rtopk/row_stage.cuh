@@ -11,7 +11,7 @@ template <typename Element, uint32_t ITEMS, uint32_t KEPT> struct stages_rows {
     static const bool value = KEPT == 0 && sizeof(Element) == 8 && ITEMS <= RTOPK_STAGED_ITEMS;
 };
 
-/* Groups of 16 bytes that have room for all items of so many lanes. */
+/* Groups of 16 bytes that have room for all items of `lanes` lanes. */
 template <typename Element, uint32_t ITEMS> TOPK_HOST_DEVICE uint32_t staged_groups(uint32_t lanes) {
     return lanes * ITEMS * (uint32_t)sizeof(Element) / 16;
 }
@@ -69,7 +69,7 @@ template <typename Element, uint32_t ITEMS> struct staged_rows {
     }
 };
 
-/* That of a warp of the block. */
+/* The stage of a warp of the block. */
 template <typename Element, uint32_t ITEMS>
 TOPK_HOST_DEVICE staged_rows<Element, ITEMS> carve_row_stage(simt_arena &arena, const struct rtopk_args &a,
                                                              uint32_t warp) {

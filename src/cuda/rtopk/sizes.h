@@ -43,16 +43,16 @@ enum {
     RTOPK_ITEMS_1 = 8,
     RTOPK_ITEMS_2 = 16,
     RTOPK_ITEMS_3 = 32,
-    /* Rows of different lengths, and longer ones, stay in shared memory: up to so many elements. */
+    /* Rows of different lengths, and longer ones, stay in shared memory: up to this length. */
     RTOPK_ROW_MAX = 2048,
     RTOPK_UNEVEN_THREADS = 64,
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RTOPK_GRID_BLOCKS = INT32_MAX,
-    /* An approximation serves longer rows, too: a block holds each, with so many items and warps. */
+    /* An approximation serves longer rows, too: a block holds each, with these numbers of items and warps. */
     RTOPK_BLOCK_ITEMS = 32,
     /* Elements that a lane keeps where an approximation shares a warp among several rows; or PART_ITEMS_1. */
     RTOPK_PART_ITEMS_0 = 32,
-    /* Fewer lanes have a row if that leaves each multiprocessor so many warps. */
+    /* Fewer lanes have a row if that leaves each multiprocessor this number of warps. */
     RTOPK_PART_WARPS = 8,
     /* And if a lane has no more results than these on average. More, in any order, are listed with numbers.
      */
@@ -74,12 +74,12 @@ enum {
 /* A kernel for each pair: the leads that a lane has of a row, and how many heads and candidates. */
 #define RTOPK_CANDIDATE_LIST(F) F(64, 4) F(64, 8) F(48, 4) F(48, 8)
     RTOPK_CANDIDATES = 4,
-    /* A lane has several tiny rows if a multiprocessor still has so many warps. */
+    /* A lane has several tiny rows if a multiprocessor still has this number of warps. */
     RTOPK_TINY_WARPS = 256,
-    /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
+    /* Lanes keep as many leads as they have results on average, and these tenths of a standard deviation
        more. */
     RTOPK_NETWORK_DEVIATIONS = 32,
-    /* Positions take so many bits, or more, of the words that put results in order. */
+    /* Positions take this number of bits, or more, of the words that put results in order. */
     RTOPK_POSITION_BITS = 1,
     /* Results that a lane puts in order at once; more lanes help instead. */
     RTOPK_ORDER_FEW = 8,
@@ -109,7 +109,7 @@ enum {
     RTOPK_APPROXIMATE_CLASSES = 8,
     /* A select_where: lanes of ITEMS_1, ITEMS_2 or ITEMS_3. */
     RTOPK_WHERE_CLASSES = 3,
-    /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */
+    /* The most rows that a team of an approximation takes, and the blocks that a multiprocessor then has. */
     RTOPK_ROWS_OF_TEAM = 8,
     RTOPK_BLOCKS_OF_SM = 64,
     RTOPK_CLASSES = 4,
@@ -117,7 +117,7 @@ enum {
     RTOPK_UNIFORM_ROW_MAX = 32 * RTOPK_NETWORK_ITEMS,
     /* Of a select_where. */
     RTOPK_WHERE_ROW_MAX = 32 * RTOPK_ITEMS_3,
-    /* Shared memory has room for so many results of each warp's row. */
+    /* Results of each warp's row that shared memory has room for. */
     RTOPK_RESULTS_MAX = 32 * RTOPK_ITEMS_3,
     /* Candidates that the lanes sort in registers, two each. */
     RTOPK_FEW = 64,

@@ -20,7 +20,7 @@ template <typename Element> struct tiny_stage {
     }
 };
 
-/* That of warp `warp` among so many. */
+/* The stage of warp `warp` among `warps`. */
 template <typename Element>
 TOPK_HOST_DEVICE tiny_stage<Element> carve_stage(simt_arena &arena, const struct rtopk_args &a,
                                                  uint32_t warps) {

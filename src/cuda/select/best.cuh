@@ -38,7 +38,7 @@ template <bool LARGEST, bool NAN_FIRST> struct float_order {
 typedef float_order<false, false> smallest_floats;
 typedef float_order<true, false> largest_floats;
 
-/* Values with indices as entries: one word for indices of 32 bits, two for those of 64. */
+/* Values with indices as entries: one word for indices of 32 bits, two for 64. */
 template <typename Order, typename Index> struct best_entries {
     typedef typename Order::value value;
     static const bool TWO = sizeof(Index) == 8;

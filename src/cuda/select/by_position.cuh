@@ -30,7 +30,7 @@ TOPK_DEVICE uint32_t surplus_of_thread(const entry_list<TWO> &list, uint32_t win
     return surplus;
 }
 
-/* Leaves positions alone of the best k of `count` entries, of which the first `winners` are results. The
+/* Leaves positions alone of the best k of `count` entries. The first `winners` are results. The
  * others, few, are compared with each other. What is no result goes behind the row, to positions from
  * `length` on. All threads; between barriers. */
 template <bool TWO>

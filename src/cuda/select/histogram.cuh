@@ -16,7 +16,7 @@ TOPK_DEVICE void clear_bins(simt_shared<uint32_t> bins, uint32_t count) {
         bins[bin] = 0;
 }
 
-/* Adds the bins to those of a row, in global memory, and clears them. */
+/* Adds the bins to a row's bins, in global memory, and clears them. */
 TOPK_DEVICE void move_bins(simt_shared<uint32_t> bins, uint32_t count, uint64_t *of_row) {
     for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads()) {
         uint32_t here = bins[bin];

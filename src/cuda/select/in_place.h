@@ -8,12 +8,12 @@
 #include "../methods.h"
 #include "plan.h"
 
-/* As plan() of air, with digits of so many bits. `by_extent`: each pass cuts the range of codes of a row into
+/* As plan() of air, with digits of `bits` bits. `by_extent`: each pass cuts the range of codes of a row into
  * parts of equal width, from the row's least code to its greatest. Leaves cost_us to the caller. */
 void topk_cuda_plan_in_place(const topk_context *context, const struct plan *plan, int64_t digit_bits,
                              bool by_extent, struct room *room, struct decision *decision);
 
-/* What it takes if so many passes read the rows. */
+/* What it takes if `passes` passes read the rows. */
 static inline double in_place_us(const topk_context *context, const struct plan *plan, int64_t passes) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double chosen =
@@ -25,7 +25,7 @@ static inline double in_place_us(const topk_context *context, const struct plan 
            sorting_us(context, plan, radix_target_of(plan));
 }
 
-/* The same for digits of so many bits, or DBL_MAX: each row has a bin for each value of a digit, and entries.
+/* The same for digits of `bits` bits, or DBL_MAX: each row has a bin for each value of a digit, and entries.
  */
 static inline double in_place_least_us(const topk_context *context, const struct plan *plan, int64_t bits,
                                        int64_t passes) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row in registers of which the elements that match take part. */
+ * A row in registers; only elements that match take part. */
 #ifndef TOPK_SRC_CUDA_SELECT_MATCHES_CUH
 #define TOPK_SRC_CUDA_SELECT_MATCHES_CUH
 

@@ -9,7 +9,7 @@
 
 enum { RANK_LANES = 4, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
 enum { RANKED_AT_ONCE = 2 * RANK_TEAMS }; /* by a warp */
-/* Whole batches of a list are read: so many slots, or a multiple, have been cleared. */
+/* Whole batches of a list are read: this number of slots, or a multiple, has been cleared. */
 enum { RANK_SLOTS = RANK_LANES * RANK_BATCH };
 
 /* Fills slots `first` to end - 1 with what is behind every entry. All threads. */

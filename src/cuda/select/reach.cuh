@@ -26,7 +26,7 @@ template <typename Element> struct reach {
     const struct code_map &map;
     word low, best; /* the first uncut code of the class, and the last one that counts */
     enum reach_test kind;
-    /* Each arc has the bits from `begin` to begin + span. Those of 8 bits stand four times in a word, those
+    /* Each arc has the bits from `begin` to begin + span. Arcs of 8 bits stand four times in a word, arcs
      * of 16 bits twice. Two arcs of 64 bits have upper words alone. Where nearness is a distance, which an
      * addition finds, the negative of `begin` is kept. */
     word begin[2], span[2];
@@ -199,7 +199,7 @@ template <typename Element> struct tie_class {
     TOPK_MEMBER bool holds(word bits) const {
         return uncut_code_of<Element>(bits, map) - first <= span;
     }
-    /* Those of a group, as bits. */
+    /* The matches of a group, as bits. */
     TOPK_MEMBER uint32_t among(const simt_u32x4 &group) const {
         const uint32_t PER = 16 / sizeof(Element);
         const body_tile<Element> tile = {{group}, 1, 0};

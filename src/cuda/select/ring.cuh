@@ -58,7 +58,7 @@ template <uint32_t CHUNK, uint32_t SLOTS> struct warp_rings {
     }
 };
 
-/* The rings of so many warps; Rings is a type of warp_rings. */
+/* The rings of `warps` warps; Rings is a type of warp_rings. */
 template <typename Rings>
 TOPK_HOST_DEVICE Rings carve_rings(simt_arena &arena, uint32_t warps, uint32_t given = 0,
                                    uint32_t given_chunk = 0) {

@@ -4,7 +4,7 @@
  *   uint64_t take(count)                the first of `count` slots. All lanes
  *   void put(slot, bits, position)
  *   bool is_full()                      no hit is needed any more, as far as the warp knows
- *   bool has_all(winners)               neither this sink nor that of the winners needs any. All lanes
+ *   bool has_all(winners)               neither this sink nor the winners' needs any. All lanes
  *   HAS_LIMIT                           whether that can be */
 #ifndef TOPK_SRC_CUDA_SELECT_SINKS_CUH
 #define TOPK_SRC_CUDA_SELECT_SINKS_CUH

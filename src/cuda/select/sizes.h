@@ -16,7 +16,7 @@ enum {
      * bucket gets more than the second number. */
     SELECT_MERGE_MAX = SIZE(64, 8),
     SELECT_BUCKET_MAX = SIZE(64, 4),
-    /* Once in so many tiles, a warp that filters a row for results asks what all warps have found. */
+    /* Tiles after which a warp that filters a row for results asks what all warps have found. */
     SELECT_ASKING_TILES = SIZE(16, 2),
     SELECT_BINS_MAX = 1 << SELECT_DIGIT_BITS_MAX,
 };

@@ -78,8 +78,8 @@ TOPK_DEVICE struct bucket_map map_entries(const entry_list<TWO> &list, const str
     return map;
 }
 
-/* Where a word is: so that neither neighbouring words nor those of neighbouring threads, each with a few in a
- * row, are in the same bank. */
+/* Where a word is: so that neither neighbouring words nor words of neighbouring threads, each with a few in
+ * a row, are in the same bank. */
 TOPK_DEVICE uint32_t bucket_word(uint32_t word) {
     return word ^ (word >> 5 & 7);
 }

@@ -7,7 +7,7 @@
 #include "small_sort.cuh"
 #include "sorted_results.cuh"
 
-/* Loads the entries of a row, whose place among those of other rows is given; returns how many there are:
+/* Loads the entries of a row, whose place among other rows' entries is given; returns how many there are:
  * r.k, or some more that tie. If they are to be sorted by position, only results are left.
  * All threads; ends with a barrier. */
 template <bool TWO>

@@ -13,13 +13,13 @@
 /* The results of one row, in global memory. */
 template <typename Element> struct row_target {
     typedef key_word_t<Element> word;
-    static const uint32_t PATIENCE =
-        8; /* of sinks: once in so many tiles they ask how many slots are taken */
+    /* Tiles after which sinks ask how many slots are taken. */
+    static const uint32_t PATIENCE = 8;
     const struct row_args &rows;
     const struct target &to;
     int64_t row;
     struct row r;
-    int64_t place; /* of its entries among those of other rows */
+    int64_t place; /* of its entries among other rows' entries */
 
     static TOPK_MEMBER uint64_t read(const uint64_t *counter) {
         return simt_load_relaxed(counter);

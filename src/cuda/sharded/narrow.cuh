@@ -72,7 +72,7 @@ template <typename Interval> struct halves_counter {
     }
 
   private:
-    /* Elements outside of the interval go to bins behind those of digits. */
+    /* Elements outside of the interval go to bins behind the digits' bins. */
     TOPK_MEMBER void count_pair(uint32_t pair) const {
         uint32_t bins = pair >> in.a.shift & mask;
         if (!Interval::IS_FIRST)

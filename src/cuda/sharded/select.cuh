@@ -3,7 +3,7 @@
  *
  * Elements above the k-th are results. Those that tie with it are results, too, or none of them is, unless
  * ties are cut in this shard: then its first ones are. So a tile has hits of two kinds. Its results come
- * behind those of the tiles before it, whose ties count only as far as they are results: look-back adds up
+ * behind the results of earlier tiles, whose ties count only as far as they are results: look-back adds up
  * both kinds, in one word, for each row by itself. */
 #ifndef TOPK_SRC_CUDA_SHARDED_SELECT_CUH
 #define TOPK_SRC_CUDA_SHARDED_SELECT_CUH
@@ -207,7 +207,7 @@ template <typename Element> struct shard_tiles {
         }
         return bits;
     }
-    /* Those of the `wanted` elements that meet the predicate. */
+    /* The `wanted` elements that meet the predicate. */
     TOPK_MEMBER uint32_t matching(const shard_tile<Element> &t, const raw &from, uint32_t wanted) const {
         const matcher<Element, true> predicate = matcher<Element, true>::of(a.predicate);
         uint32_t bits = 0;

@@ -24,7 +24,7 @@ struct layout {
     size_t own_bytes, bytes;
 };
 
-/* How a selection divides rows of up to `longest` elements: into segments of so many tiles, with words of
+/* How a selection divides rows of up to `longest` elements: into segments of tiles, with words of
  * their own. The first group of 16 bytes may begin before the row. */
 struct division {
     int64_t segments, tiles, words_of_segment, words_of_row;

@@ -2,7 +2,7 @@
  * The bins of a block, in shared memory, and which of them an element is counted in.
  *
  * What a bin holds becomes what a bin of keys holds when the block adds its bins to the row's. So an element
- * takes a few instructions only: those of 8 bits are counted as they are; the first round counts uncut codes
+ * takes a few instructions only: 8 bits are counted as they are; the first round counts uncut codes
  * (codes.cuh), since cutting keeps the order of codes, and so the order of their digits; no round tells the
  * codes of zero apart from their key before its bins are added. */
 #ifndef TOPK_SRC_CUDA_SHARDED_TABLE_CUH

@@ -20,8 +20,8 @@ template <typename T> TOPK_DEVICE T simt_shuffle_up(uint32_t mask, T value, uint
     return __shfl_up_sync(mask, value, distance);
 }
 
-/* `value`, and that of the lane `distance` before the caller's added to it, if there is one in the same part
- * of the warp, of so many lanes: a power of two. All lanes. */
+/* `value`, plus the value of the lane `distance` before the caller's, if there is one in the same part of the
+ * warp. Parts have `lanes` lanes, a power of two. All lanes. */
 TOPK_DEVICE uint32_t simt_add_lane_before(uint32_t value, uint32_t distance, uint32_t part = SIMT_WARP) {
     uint32_t sum;
     asm volatile("{ .reg .pred there; .reg .u32 other;\n"

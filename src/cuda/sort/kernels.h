@@ -54,7 +54,7 @@ struct sort_args {
     uint64_t *ticket;  /* of this pass's tiles; zero before */
     bool wide_states;  /* words of look-back have 64 bits */
     void *states;      /* look-back of this pass: group_rows x tiles x SORT_BINS, zero before */
-    void *next_states; /* that of the next pass, to be zeroed by this one; NULL after the last */
+    void *next_states; /* the next pass's, to be zeroed by this one; NULL after the last */
 };
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 
 #include "digits.cuh"
 
-/* The k-th class of a row whose keys are sorted: keys.key(at) is that of the at-th best. One thread. */
+/* The k-th class of a row whose keys are sorted: keys.key(at) is the key of the at-th best. One thread. */
 template <typename Element, typename Keys>
 TOPK_DEVICE void write_kth_class(const struct sort_args &a, int64_t row, const struct row &r,
                                  const Keys &keys) {

@@ -11,7 +11,7 @@ static const struct sort_kernels *const kernels[WIDTHS] = {
 
 /* ---- Workspace ---- */
 
-/* Whether some pass writes buffer `which`: pass p writes buffer p % 2, but that of select's last pass are the
+/* Whether some pass writes buffer `which`: pass p writes buffer p % 2, but select's last pass writes the
  * outputs. Survivors are listed in buffer 1. */
 static bool is_used(const struct sort_plan *s, uint32_t which) {
     return which < s->passes - (s->is_kth ? 0 : 1) || (which == 1 && s->is_filtered);

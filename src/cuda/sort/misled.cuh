@@ -48,9 +48,9 @@ template <typename Element> struct keys_of_row {
     }
 };
 
-/* Among ties in the order of positions, s.until becomes `end` of number `rank`; `before` of them come before
- * those of the block's threads. Returns how many come before the next ones. All threads; ends with a barrier.
- */
+/* Among ties in the order of positions, s.until becomes `end` of number `rank`; `before` of them come
+ * before the ties of the block's threads. Returns how many come before the next ones. All threads; ends with
+ * a barrier. */
 TOPK_DEVICE uint32_t find_tie(const struct search_shared &s, bool ties, uint32_t before, uint32_t rank,
                               int64_t end) {
     const uint32_t of_warp = simt_ballot(SIMT_ALL_LANES, ties), lower = (1u << simt_lane()) - 1;

@@ -99,7 +99,7 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     return t;
 }
 
-/* How many elements of this row have a lower digit than that of the thread's number. All threads. */
+/* How many elements of this row have a lower digit than the thread's number. All threads. */
 template <typename Element>
 TOPK_DEVICE uint64_t row_offset(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
                                 int64_t in_group) {

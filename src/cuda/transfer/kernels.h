@@ -9,7 +9,7 @@
 
 enum { RENUMBER_THREADS = 256, RENUMBER_BLOCKS_PER_SM = 8 };
 
-/* A thread has so many loads under way. */
+/* Loads that a thread has under way. */
 enum { DESCENT_STEPS = 4, DESCENT_ROWS_MAX = 32768 };
 
 struct renumber_args {

@@ -27,8 +27,8 @@ template <bool TWO> TOPK_DEVICE uint32_t rank_to_try(uint32_t matches, const lon
     return s.k * s.list.count / (all + 1) + GRIDSELECT_LONE_MARGIN;
 }
 
-/* Those of `matches` that are not behind an entry of the list, if these are k at least. The entry of rank k -
- * 1 always has so many. All lanes. */
+/* The part of `matches` before the list's entry, if these are at least k elements. For the entry of rank
+ * k - 1 they always are. All lanes. */
 template <typename Element, bool TWO>
 TOPK_DEVICE uint32_t row_items_before(const struct code_map &map, const row_in_slot<Element> &row,
                                       uint32_t matches, const lone_selection<TWO> &s) {
