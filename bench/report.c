@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* What a selection among matches may take: so many times the one from all, and the mask. */
+/* What a selection among matches may take: this many times the one from all, and the mask. */
 static const double plain_tolerance = 1.15;
 
 /* One line, column by column. A column has a name in CSV, a heading in the table, or both; width < 0: to the

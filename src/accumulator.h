@@ -46,7 +46,7 @@ struct accumulators {
     /* Reads and raises bars; the arrays have one for each row. NULL: it cannot. */
     topk_status (*bar)(const struct accumulator *a, void *values, int64_t *positions);
     topk_status (*raise)(const struct accumulator *a, const void *values, const int64_t *positions);
-    /* The state as bytes, which have room; and a state from so many bytes. */
+    /* The state as bytes, which have room; and a state from `size` bytes. */
     topk_status (*export_bytes)(const struct accumulator *a, void *bytes);
     topk_status (*import_bytes)(const struct accumulator *a, const void *bytes, size_t size);
 };

@@ -26,8 +26,8 @@ static inline int threads_for_rows(const topk_context *context, const struct pla
     return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
 }
 
-/* As many of the threads as have room for so many bytes of workspace each within the plan's limit, but one at
- * least. */
+/* As many of the threads as fit within the plan's limit of workspace, with `each_bytes` for one thread, but
+ * at least one. */
 static inline int threads_within_limit(const struct plan *plan, int threads, size_t each_bytes) {
     const size_t room = arena_room(plan_workspace_limit(plan));
     const size_t fitting = each_bytes == 0 ? (size_t)threads : room / each_bytes;

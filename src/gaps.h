@@ -4,7 +4,7 @@
  *
  * With TOPK_SHRINK gaps are filled with a pattern, which is looked at when the call has ended; and, where the
  * program has AddressSanitizer, poisoned during the call. With AddressSanitizer alone (TOPK_POISON_GAPS) they
- * are poisoned. Everywhere else there is nothing. Memory must be the host's, as that of the emulated GPU is.
+ * are poisoned. Everywhere else there is nothing. Memory must be the host's, as the emulated GPU's is.
  */
 #ifndef TOPK_SRC_GAPS_H
 #define TOPK_SRC_GAPS_H

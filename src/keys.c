@@ -158,7 +158,7 @@ static uint64_t live_key(const struct order *order, uint64_t key) {
     if (key > greatest) {
         return map.nan_key != 0 && key >= map.nan_key ? map.nan_key : greatest;
     }
-    /* The one key among the numbers that nothing has is that of the zero which is not zero_key. */
+    /* The one key among the numbers that nothing has belongs to the zero which is not zero_key. */
     const uint64_t other_zero = order->rank == TOPK_BY_MAGNITUDE   ? map.zero_key
                                 : order->direction == TOPK_LARGEST ? map.zero_key - 1
                                                                    : map.zero_key + 1;

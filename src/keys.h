@@ -82,8 +82,8 @@ struct arc {
     uint64_t begin, span;
 };
 
-/* The elements that match: those whose points lie in an arc, or none. Points are those of predicate_order()
- * (predicate.h). */
+/* The elements that match: those whose points lie in an arc, or none. Points are as predicate_order() has
+ * them (predicate.h). */
 struct match {
     struct arc arc;
     bool none;

@@ -24,7 +24,7 @@ struct match topk_at_least_match(const struct order *order, uint64_t element) {
 }
 
 /* Whether a bound whose type nobody set can be the f64 that it is taken for, and not an integer that was
- * written to it: small ones are the bits of denormals and of NaN with a payload. Large ones are those of
+ * written to it: small ones are the bits of denormals and of NaN with a payload. Large ones are the bits of
  * numbers that no comparison of integers needs. */
 static bool may_be_f64(const topk_bound *bound, topk_type type) {
     const uint64_t exponent_one = UINT64_C(1) << 52, infinity = exponent_one * 0x7ff, bias = 1023;

@@ -138,7 +138,7 @@ static topk_status check_approximation(struct plan *plan) {
     return TOPK_OK;
 }
 
-/* Positions and sizes, none of which may overflow. */
+/* Positions and sizes: none may overflow. */
 static topk_status derive_sizes(struct plan *plan) {
     topk_problem *p = &plan->problem;
     int64_t last_position, elements = p->elements_max, outputs = 0;

@@ -27,8 +27,8 @@ struct plan {
     size_t output_elements; /* rows x k_max; 0 unless the k best are written */
     uint64_t padding;       /* bits of the padding value */
     /* Of kth inside another call: it may find, in place of the k-th key, a bound that the k best reach and at
-     * most so many elements besides. Then `better` counts those above a range of keys that begins with the
-     * bound, and `equal` those in it. */
+     * most this number of elements besides. Then `better` counts the elements above a range of keys that
+     * begins with the bound, and `equal` the elements in it. */
     uint64_t surplus;
 };
 
@@ -79,7 +79,7 @@ size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
 
 /* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2); it saturates. */
 static inline size_t plan_workspace_bound(const struct plan *plan) {
-    size_t slots, bound; /* topk_kth() counts, though it writes no slots: it may have to keep so many */
+    size_t slots, bound; /* topk_kth() counts, though it writes no slots: it may have to keep them */
     if (__builtin_mul_overflow((size_t)plan->problem.rows, (size_t)plan->problem.k_max, &slots) ||
         __builtin_mul_overflow(slots, (size_t)24, &bound) ||
         __builtin_add_overflow(bound, plan->input_elements * plan->element_bytes / 8 + (32u << 20), &bound)) {

@@ -40,7 +40,7 @@ struct given {
 topk_status topk_run_given(const struct decided *decided, const struct given *given, void *workspace,
                            size_t workspace_bytes, topk_stream stream);
 
-/* What a choice knows of a method, for queries and explanations. The text is that of `cannot`. */
+/* What a choice knows of a method, for queries and explanations. The text comes from `cannot`. */
 topk_plan_method topk_plan_row(const struct plan *plan, const struct candidate *candidate,
                                char text[REFUSAL_BYTES]);
 

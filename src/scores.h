@@ -50,8 +50,8 @@ TOPK_SCORE_FUNCTION float score_subtract(float a, float b) {
     return score_add(a, -b);
 }
 
-/* How logits of a type with at most 32 bits become float32. Their exponent and fraction, put where those of a
- * float32 are, are a number that is smaller by `scale`. */
+/* How logits of a type with at most 32 bits become float32. Their exponent and fraction, put in a float32's
+ * places, are a number that is smaller by `scale`. */
 struct logit_format {
     uint32_t sign, sign_shift; /* its bit, and how far that is from a float32's */
     uint32_t shift;

@@ -28,7 +28,7 @@ struct knob {
 enum { RANGE_BYTES = 64 };
 void topk_knob_range(const struct knob *knob, char text[RANGE_BYTES]);
 
-/* A problem's tuning is a text of settings, "NAME=VALUE,...", of which NULL and "" have none. Few calls have
+/* A problem's tuning is a text of settings, "NAME=VALUE,..."; NULL and "" have none. Few calls have
  * any, so that no call keeps a table of them: what is asked of the text is read there, each time. */
 struct setting {
     const char *name; /* in the text */

@@ -53,8 +53,8 @@ bool finish_row(const selection &s) {
                         s.k - s.missing);
 }
 
-/* Finds the bucket of the k-th element, with *left candidates. Those of better buckets are not missing any
- * more. */
+/* Finds the bucket of the k-th element, with *left candidates. Elements of better buckets are no longer
+ * missing. */
 template <typename Buckets> bool choose(selection *s, Buckets buckets, int *chosen, std::int64_t *left) {
     unsigned counts[Buckets::count];
     counters *const c = s->device;

@@ -47,7 +47,7 @@ template <int Registers> struct elements {
 
 /* ---- Networks: the best first ---------------------------------------------------------------- */
 
-/* Compares register r with that of lane ^ mask; the lower lane keeps the better element. */
+/* Compares register r with the one of lane ^ mask; the lower lane keeps the better element. */
 template <int Registers>
 __device__ __forceinline__ void compare_lanes(elements<Registers> &a, int r, int mask) {
     const float value = __shfl_xor_sync(all_lanes, a.values[r], mask);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * WarpSelect and BlockSelect, which GridSelect's paper compares it with: a warp for each row, or a block of
- * four warps, each of which keeps the best of a part of the row. Results come best first, equal ones in any
+ * four warps, and each warp keeps the best of a part of the row. Results come best first, equal ones in any
  * order. */
 #include "baselines/warp_list_cuda.cuh"
 #include "gpu/launch_cuda.cuh"
@@ -14,8 +14,8 @@ using bench_warp::lanes;
 constexpr int warps_of_block = 4;
 /* Loads that a lane issues before it looks at the first: one at a time waits for the memory each time. */
 constexpr int loads_ahead = 4;
-/* From so many rows on WarpSelect has as many warps in a block as BlockSelect. Fewer rows are spread over all
- * multiprocessors. */
+/* From this number of rows on WarpSelect has as many warps in a block as BlockSelect. Fewer rows are spread
+ * over all multiprocessors. */
 constexpr std::int64_t rows_of_large_blocks = 4096;
 /* What takes a second and more is left out: elements of a row for each warp that reads it. */
 constexpr std::int64_t elements_of_warp_max = std::int64_t{1} << 28;

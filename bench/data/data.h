@@ -81,7 +81,7 @@ typedef struct bench_data {
     bench_buffer offsets; /* of rows of different lengths; empty: there are none */
 } bench_data;
 
-/* Makes room for so many bytes, with copies until they fill cold_bytes, and the offsets of the rows. False:
+/* Makes room for `bytes`, with copies until they fill cold_bytes, and the offsets of the rows. False:
  * out of memory or an error. */
 bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
                      size_t cold_bytes);

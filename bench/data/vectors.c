@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a file holds: so many vectors, each behind so many bytes that tell its dimensions. */
+/* What a file holds: vectors, and the bytes before each that tell its dimensions. */
 typedef struct layout {
     int64_t count;
     int dimensions;

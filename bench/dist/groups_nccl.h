@@ -5,7 +5,7 @@
 
 #include "topk_dist.h"
 
-/* Communicators of so many ranks, at most 8; false if NCCL makes none. */
+/* Communicators of `ranks` ranks, at most 8; false if NCCL makes none. */
 bool bench_nccl_open(int ranks);
 
 topk_status bench_nccl_group(int rank, topk_context *context, topk_stream stream, topk_dist_group **group);

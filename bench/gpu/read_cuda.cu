@@ -140,7 +140,7 @@ struct reading {
     }
 };
 
-/* What one read of so many bytes should take at most on the GPU of that name; where it takes longer, the
+/* What one read of `bytes` should take at most on the GPU of that name; where it takes longer, the
  * machine is not what it is when its figures count. 0: nothing is known about this GPU. */
 double limit_us(const char *device, std::size_t bytes) {
     /* One H200 with 132 SMs, driver 580.159.04, 2026-11-20: the best of six read kernels on inputs that

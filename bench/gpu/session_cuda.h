@@ -38,8 +38,8 @@ typedef struct bench_gpu_state {
 bool bench_gpu_data_make(bench_session *session, const bench_point *point);
 
 /* A bound is found by bisection: the least element with no more than the share above it that is to be there;
- * without ties exactly so many are. Masks of where, count and mask are made of a bound, masks of select_where
- * by position. False: a device error. */
+ * without ties exactly that share is. Masks of where, count and mask are made of a bound, masks of
+ * select_where by position. False: a device error. */
 bool bench_gpu_truth_find(bench_session *session, const bench_point *point);
 
 /* Makes a byte or a bit mask, as `kind` says, of the matches, likewise with copies. False: out of memory or a

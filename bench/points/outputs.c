@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The next part, of so many bytes; NULL: out of memory, here or before. */
+/* The next part, of `bytes`; NULL: out of memory, here or before. */
 static void *take(bench_outputs *outputs, size_t bytes) {
     bench_buffer *part = &outputs->parts[outputs->parts_used];
     outputs->complete = outputs->complete && bench_buffer_make(outputs->memory, part, bytes);

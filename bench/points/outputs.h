@@ -10,7 +10,7 @@ BENCH_C_BEGIN
 
 /* Memory of the host or of a GPU. Both wait for all streams before they fill or copy, and after. */
 typedef struct bench_memory {
-    size_t page_bytes;               /* buffers of so many bytes are aligned to them */
+    size_t page_bytes;               /* buffers of at least this size are aligned to it */
     void *(*allocate)(size_t bytes); /* NULL: out of memory */
     void (*release)(void *memory);
     bool (*fill)(void *to, int byte, size_t bytes);
@@ -28,7 +28,7 @@ typedef struct bench_buffer {
     size_t room;
 } bench_buffer;
 
-/* Makes room for so many bytes, kept from an earlier use if there is enough; the contents are garbage. False:
+/* Makes room for `bytes`, kept from an earlier use if there is enough; the contents are garbage. False:
  * out of memory, and the buffer is empty, or a device error. */
 bool bench_buffer_make(const bench_memory *memory, bench_buffer *buffer, size_t bytes);
 void bench_buffer_free(bench_buffer *buffer);

@@ -6,7 +6,7 @@
 #include "../method.h"
 #include "kernels/kernels.h"
 
-/* An element matches by its bit of a bit mask; or by a point: its own, or that of its byte in a byte mask. */
+/* An element matches by its bit of a bit mask; or by a point: its own, or its byte's in a byte mask. */
 struct matcher {
     bool masked;               /* by a mask, which is memory of its own */
     const unsigned char *bits; /* NULL: by what follows */

@@ -38,7 +38,7 @@ static bool read_of_group(const struct hierarchy *h, const char *group, const ch
     return length < (int)sizeof path && read_text(path, text, NUMBERS_BYTES);
 }
 
-/* Microseconds of processor time in each period of so many: "50000 100000" in one file of version 2, "max
+/* Microseconds of processor time in a period, and the period: "50000 100000" in one file of version 2, "max
  * 100000" without a quota; in version 1 each has a file, and -1 is no quota. */
 static int quota_of_group(const struct hierarchy *h, const char *group) {
     char quota[NUMBERS_BYTES], period[NUMBERS_BYTES];

@@ -7,7 +7,7 @@
 /* The least CPU quota of this process's control groups in processors, rounded up; INT_MAX: there is none. */
 int topk_cpu_quota(const char *root);
 
-/* How many processors this process may keep busy, at least 1: those of its affinity, but no more than the
+/* How many processors this process may keep busy, at least 1: its affinity's, but no more than the
  * quota. */
 int topk_cpu_processors(const char *root);
 

@@ -152,7 +152,7 @@ static float greatest_logit(const struct route_row *row) {
     return greatest;
 }
 
-/* The best list becomes weights; those of padding are 0. */
+/* The best list becomes weights; padding weighs 0. */
 static void write_weights(const struct job *job, const struct route_row *row, float *weights) {
     const topk_routing *routing = job->call->routing;
     const size_t count = row->best.count, k_max = (size_t)job->call->plan->problem.k_max;

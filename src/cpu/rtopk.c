@@ -27,7 +27,7 @@ static bool is_zero(double number) {
     return bits << 1 == 0;
 }
 
-/* Bits of a number are those of its key, or their complement, but for the sign. */
+/* Bits of a number are its key's, or their complement, but for the sign. */
 static struct approximation approximation_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const struct type_traits traits = topk_type_traits(p->type);

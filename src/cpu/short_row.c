@@ -100,7 +100,7 @@ static void sort_slots(uint32_t *slots, size_t count) {
     }
 }
 
-/* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
+/* Selects 1 or more of a row of 1 to FEW_KEYS elements; returns how many results there are. */
 static size_t run_few(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
                       int64_t row, struct row_extent extent, int64_t wanted) {
     const struct plan *plan = call->plan;

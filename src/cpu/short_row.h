@@ -17,8 +17,8 @@ struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t
 
 struct short_row topk_cpu_short_row_take(struct arena *arena, const struct short_row_sizes *sizes);
 
-/* select or kth on a row of at most the length that `buffers` were taken for. `matcher` is that of a
- * predicate, or NULL; `approximation` is NULL where the call is exact. */
+/* select or kth on a row of at most the length that `buffers` were taken for. `matcher` is a
+ * predicate's, or NULL; `approximation` is NULL where the call is exact. */
 void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
                             const struct matcher *matcher, const struct approximation *approximation,
                             int64_t row, struct row_extent extent, struct short_row *buffers);

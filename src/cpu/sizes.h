@@ -13,13 +13,13 @@ enum {
      * fetched before they are used. */
     SAMPLE_GROUP = 4,
     RUNS_AHEAD = 32,
-    /* Rows of up to so many elements are sorted whole, by comparing all with each other: a few vectors. */
+    /* Rows of up to this length are sorted whole, by comparing all with each other: a few vectors. */
     FEW_KEYS = 16,
     /* More hits than this are cut off by a bisection where they need no order. */
     CUT_MIN = WORD + WORD / 2,
     /* So few elements are compared one by one, with each other and with a predicate. */
     RANKED_KEYS = 4,
-    /* Rows of at least so many elements are searched from the worst element where the k-th is nearer to it;
+    /* Rows of at least this length are searched from the worst element where the k-th is nearer to it;
      * for shorter ones that takes longer to prepare than it saves. */
     REVERSED_ROW_MIN = 32,
     /* Bins of one counting pass over keys. */

@@ -13,7 +13,7 @@ typedef void (*team_function)(void *job, int part, int parts);
  * False without memory. */
 bool topk_cpu_team_start(topk_context *context, int threads);
 
-/* Ends the threads, but for those of another process: a forked child has none. */
+/* Ends the threads, unless they are another process's: a forked child has none. */
 void topk_cpu_team_end(topk_context *context);
 
 /* Runs function(job, p, parts) once for every p < parts and returns when all are done. Parts begin in
@@ -31,7 +31,7 @@ static inline size_t share(size_t n, int part, int parts) {
     return n / m * p + n % m * p / m;
 }
 
-/* How many of the available threads are worth waking for so many elements. */
+/* How many of the available threads are worth waking for `elements`. */
 static inline int team_size(int available, size_t elements) {
     const size_t worthwhile = elements / TEAM_ELEMENTS_MIN + 1;
     return worthwhile < (size_t)available ? (int)worthwhile : available;

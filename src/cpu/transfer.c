@@ -80,7 +80,7 @@ static topk_status add(const topk_context *context, int64_t count, const int64_t
 
 /* ---- Rows whose positions do not ascend ---- */
 
-/* Numbers that a thread looks at before it looks for the place: so many, or more where rows have more chunks
+/* Numbers that a thread looks at before it looks for the place, at least: more where rows have more chunks
  * than threads could need. A row's own length is not known before. */
 enum { DESCENT_CHUNK = 1 << 13, DESCENT_CHUNKS = 1 << 14 };
 

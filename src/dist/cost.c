@@ -3,7 +3,7 @@
  * A strategy takes as long as its slowest rank: what the core predicts for the rank's own elements, and what
  * is sent and merged. The constants are what two ranks of Open MPI 4.1 took on two cores of an EPYC, in
  * shared memory (topk-bench-dist); between nodes, what MPI_Allgather of the two took by TCP over the
- * loopback: a network is slower, and there nodes pay for shorter lists. Those of GPUs are what two H200 took
+ * loopback: a network is slower, and there nodes pay for shorter lists. Times of GPUs are what two H200 took
  * that NVLink connects, over peer memory and NCCL (topk-bench-peers); between nodes of GPUs a network of 400
  * Gbit/s is assumed. */
 #include "cost.h"

@@ -6,10 +6,10 @@
  *   ranks of a node -> leader      merged to the node's list: k best of each row
  *   leader <-> leader              all lists to all; to the root; or to each node the rows of its owners
  *                                  merged to the results (the root: to its outputs, and that is all)
- *   leader -> ranks of its node    all rows, or those of each owner; in place only their positions
+ *   leader -> ranks of its node    all rows, or each owner's; in place only their positions
  *
  * On a device all of it is enqueued; lists are whole there, so nothing is packed. In place candidates have
- * marks there: a leader marks those of its node by the places of their ranks, and the others by 0.
+ * marks there: a leader marks its node's by the places of their ranks, and the others by 0.
  *
  * No step finds an error of the caller's: merges are between arrays of the workspace. If one fails all the
  * same the leader goes on, since the others wait for it, with rows that are invalid. */

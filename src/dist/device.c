@@ -21,7 +21,7 @@
 #include "topk_merge.h"
 #include "topk_transfer.h"
 
-/* ---- Steps of the core, each of which does nothing once the rank has failed ---- */
+/* ---- Steps of the core: each does nothing once the rank has failed ---- */
 
 static topk_status kept(const struct run *r, topk_status status) {
     return topk_dist_kept(r, topk_dist_of_core(status));

@@ -198,7 +198,7 @@ static topk_status cut_ties(const struct run *r) {
             kept++;
         }
         r->b.own_k[row] -= r->b.tie_lengths[row] - kept;
-        /* As if so many ties came before that this rank has those it keeps, and no more. */
+        /* As if enough ties came before that this rank has just the ties it keeps. */
         r->b.before[row] = is_cut(r, row) ? r->b.tie_k[row] - kept : 0;
     }
     return status;

@@ -15,7 +15,7 @@ struct buffers {
     /* On a device: which of these, and of the lists that were got, are the rank's own */
     void *won_marks, *marks;
     /* By nodes these are places + 1, where lists are of the rank's node, and 0 elsewhere; of a leader also
-     * those of its node's list, and of all nodes' lists. And a bit of each result: whether it is the rank's
+     * for its node's list, and for all nodes' lists. And a bit of each result: whether it is the rank's
      */
     void *node_marks, *met_marks, *own_mask;
     /* Of a leader: its node's list, node_max slots of each row; the same by owner, node_rows rows for each

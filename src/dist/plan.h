@@ -32,7 +32,7 @@ struct topk_dist_plan {
     int64_t *node_of, *place_of;    /* of each rank its node, and which rank of that it is: 0 leads */
     struct topk_dist_nodes *nodes;  /* GATHER_NODES; else NULL */
     int64_t node_max;               /* of a row in a node's list: min(k_max, node_ranks_max x list_max) */
-    int64_t node_rows;              /* of one node's results: all, or those of node_ranks_max owners */
+    int64_t node_rows;              /* of one node's results: all, or node_ranks_max owners' rows */
 
     topk_plan *local;      /* the rank's candidates, or its count */
     topk_plan *merge;      /* of all ranks' lists, or what takes their place: to the outputs */

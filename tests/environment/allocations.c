@@ -82,7 +82,7 @@ static void run_plans(const topk_plan *const plans[], const topk_problem *proble
           topk_plan_run(plans[1], input, &output, workspace, STATE_BYTES, NULL));
 }
 
-/* One call of everything on so many rows of this length. */
+/* One call of everything on `rows` rows of this length. */
 static void call_everything(topk_context *context, int64_t rows, int64_t length, int64_t k) {
     topk_problem problem = TOPK_PROBLEM_INIT;
     topk_input input = TOPK_INPUT_INIT;

@@ -3,7 +3,7 @@
  * How often a sample of bracket misleads it, on the emulated GPU: no oftener than docs/methods/bracket-gpu.md
  * proves.
  *
- * usage: test_bracket_misses [ROWS]    so many of each kind */
+ * usage: test_bracket_misses [ROWS]    of each kind */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static uint32_t random_below(uint32_t end) {
     return (uint32_t)((state >> 32) * end >> 32);
 }
 
-/* Shuffles runs of so many elements. */
+/* Shuffles runs of `run` elements. */
 static void shuffle(float *row, uint32_t length, uint32_t run) {
     for (uint32_t i = length / run - 1; i > 0; i--) {
         const uint32_t j = random_below(i + 1);

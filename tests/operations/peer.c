@@ -103,7 +103,7 @@ static void pause_ms(int64_t ms) {
 
 typedef struct job {
     enum { GATHER, GATHER_ROOT, EXCHANGE, SUM, MOST, JOBS } kind;
-    int root, parts; /* blocks go in so many parts, all in one call */
+    int root, parts; /* parts in which blocks go, all in one call */
     size_t bytes;
 } job;
 
@@ -683,7 +683,7 @@ static void check_refusals(void) {
     close_fixture();
 }
 
-/* False where so many ranks have no room. */
+/* False where the ranks have no room. */
 static bool check_ranks(int ranks, bool one_each, int runs) {
     if (!ranks_fit(ranks, one_each)) {
         printf("%d ranks: no room\n", ranks);

@@ -14,7 +14,7 @@ struct counting {
     int threads;
     void *keys;     /* room for BISECT_MAX keys, in whole words */
     uint64_t *bins; /* HISTOGRAM_BINS for each thread */
-    /* Counts the matches alone, of which there are k or more: the matcher, what its first element is called,
+    /* Counts only the matches, at least k: the matcher, what its first element is called,
      * and TILE / WORD words for each thread. Else NULL. */
     const struct matcher *matcher;
     size_t first;

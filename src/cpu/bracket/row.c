@@ -93,7 +93,7 @@ struct pass {
     _Atomic bool overflowed;
 };
 
-/* So many candidates of a word, of 32 bits each, are moved faster by the mask than one by one. */
+/* From this number of candidates in a word, of 32 bits each, the mask moves them faster than a loop. */
 enum { DENSE = WORD / 4 };
 
 /* Moves a tile's candidates to their slots in the pool. */
@@ -346,7 +346,7 @@ static void finish_counted(struct bracket *b) {
     counting.first = (size_t)b->begin;
     counting.masks = b->scratch->matches;
     const struct source source = row_source(b);
-    const struct threshold everything = {0, 0}; /* of which as many ties as there are will do */
+    const struct threshold everything = {0, 0}; /* any number of ties will do */
     count_eligible(b);
     if (b->search != NULL) {
         finish_kth(b, &counting);

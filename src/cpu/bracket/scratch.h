@@ -27,7 +27,7 @@ struct scratch {
     uint64_t *masks;             /* two for a tile, for each thread */
     uint64_t *matches;           /* one for TILE elements, for each thread, where there is a predicate */
     struct split_counts *totals; /* one for each thread */
-    void *sample_keys;           /* also those of counting_kth */
+    void *sample_keys;           /* counting_kth has its keys there, too */
     uint64_t *bins;              /* HISTOGRAM_BINS for each thread */
     uint32_t
         *slots[2]; /* the winners, as slots of the pool or of the row; of listed rows fewer than LISTED_MIN */

@@ -20,7 +20,7 @@ struct key_span {
     uint64_t low, high;
 };
 
-/* True if so many results are sorted at once: then no span is asked for. */
+/* True if `entries` results are sorted at once: then no span is asked for. */
 bool topk_cpu_sorts_at_once(const struct bracket *b, size_t entries);
 
 /* Sorts the results and writes the first b->k. Most keys should lie within the span, which only changes how

@@ -10,7 +10,7 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Where no more than one element in so many is over the threshold, these are asked one by one. With a mask
+/* Where at most one element in this number is over the threshold, these are asked one by one. With a mask
  * each may cost a cache miss. */
 enum { FEW_COMPARED = 64, FEW_MASKED = 1024 };
 

@@ -14,7 +14,7 @@ struct collect {
     const struct tile *tiles; /* NULL: pieces are the tiles of `elements` */
     size_t pieces;
     struct threshold_arcs threshold;
-    bool to_pool; /* move elements and positions to the pool, of which slots are then the first k */
+    bool to_pool; /* move elements and positions to the pool, whose first k slots they then are */
 };
 
 struct piece {
@@ -182,7 +182,7 @@ static uint64_t pool_position(const struct scratch *s, uint32_t slot) {
                                   : ((const uint64_t *)s->pool_positions)[slot];
 }
 
-/* Merges the first `above` slots and the others, up to k, of which each part is in position order. */
+/* Merges the first `above` slots and the others, up to k; each part is in the order of positions. */
 static void merge_slots(const struct scratch *s, size_t above, size_t k) {
     const uint32_t *from = s->slots[0];
     uint32_t *to = s->slots[1];

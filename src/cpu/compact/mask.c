@@ -22,7 +22,7 @@ static void put_byte(unsigned char *to, unsigned char bits, bool whole) {
 }
 
 /* Writes the mask of n elements to bits first, first + 1, ... of `out`: in words where memory is aligned to
- * them, and at both ends, of which others may own a part, in bytes. `joins`: all of it in bytes, each joined
+ * them, and in bytes at both ends, where others may own a part. `joins`: all of it in bytes, each joined
  * with what is there. Bits are numbered from the aligned word that holds the first. */
 static void put_bits(unsigned char *out, size_t first, size_t n, const uint64_t *mask, bool joins) {
     unsigned char *begin = out + first / 8;

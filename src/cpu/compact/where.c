@@ -19,7 +19,7 @@ struct where {
     int64_t results; /* of all units before it; its owner's while it has the turn */
 };
 
-/* Writes the results of one piece, of which the first is number `at`. */
+/* Writes the results of one piece; the first is number `at`. */
 static void move_piece(const struct where *where, struct piece piece, uint64_t *mask, size_t count,
                        int64_t at) {
     const struct call *call = where->job->call;

@@ -17,7 +17,7 @@ struct split_counts {
     size_t above, equal;
 };
 
-/* What separates the k best of some keys from the others: all keys above `key`, of which there are `above`;
+/* What separates the k best of some keys from the others: the `above` keys above `key`;
  * and if these are fewer than k, the first k - above of those equal to it. */
 struct threshold {
     uint64_t key;
@@ -36,7 +36,7 @@ struct approximation {
     double scale; /* of the numbers, to what their bits are as the upper bits of a float or double */
 };
 
-/* The results among some keys: all keys above `high`, of which there are `above`, and if these are too few
+/* The results among some keys: the `above` keys above `high`, and if these are too few
  * the first from low to high, in the order of their positions. */
 struct cut {
     uint64_t low, high;
@@ -168,7 +168,7 @@ struct kernels {
     const uint32_t *(*sort_pairs)(void *keys, const uint32_t *slots, size_t n, uint64_t *const entries[2],
                                   uint32_t *sorted);
 
-    /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
+    /* Slots of the elements in the mask `only`, among n <= FEW_KEYS, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,
                      uint32_t *slots);
 

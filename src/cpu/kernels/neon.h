@@ -2,7 +2,7 @@
  * vector.h for NEON, which every 64-bit Arm processor has.
  *
  * No instruction of NEON makes a bit mask of comparisons. But a shift that inserts can put the flags of one
- * vector above those of the vectors before it: each lane keeps one bit of each vector, or as many bits as
+ * vector above the flags of the vectors before it: each lane keeps one bit of each vector, or as many bits as
  * there are lanes, so that the bits of other lanes fit in between. What a lane has no claim to is masked at
  * the end, and the lanes are added up. That takes little more than one instruction for each vector. */
 #ifndef TOPK_SRC_CPU_KERNELS_NEON_H
@@ -13,7 +13,7 @@
 #include "lanes16.h"
 
 /* A word is CHAINS chains of vectors, whose flags are folded from the first vector to the last: FOLD(flags,
- * before) shifts the flags before down and inserts them below those of a vector. */
+ * before) shifts the flags before down and inserts them below a vector's flags. */
 #if KEY_BITS == 8
 typedef uint8x16_t vector;
 typedef int8x16_t signed_vector;
@@ -154,8 +154,8 @@ static inline struct arcs arcs_make(const struct point_map *point_map, const str
                          vector_of(a->span),         vector_of(b->begin),        vector_of(b->span)};
 }
 
-/* By magnitude the point of a float is its bits but for the sign, and that of an integer its absolute value:
- * of either, once masked. */
+/* By magnitude the point of a float is its bits but for the sign, and the point of an integer its absolute
+ * value, masked in both cases. */
 static INLINE vector points_of(const struct arcs *arcs, vector elements, bool by_magnitude) {
     if (by_magnitude) {
         return (vector)MAGNITUDE((signed_vector)(elements & arcs->keep));

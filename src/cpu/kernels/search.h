@@ -2,7 +2,7 @@
  * RTop-K's searches between the least and the greatest number of a row (CONTRACT.md 2.5). Part of kernels.c.
  *
  * Midpoints are numbers, and counts are of keys: keys ascend with the numbers, so the numbers at or above a
- * midpoint are the keys at or above that of the next element. Runs in the default floating-point mode. */
+ * midpoint are the keys at or above the next element's. Runs in the default floating-point mode. */
 #ifndef TOPK_SRC_CPU_KERNELS_SEARCH_H
 #define TOPK_SRC_CPU_KERNELS_SEARCH_H
 
@@ -71,14 +71,14 @@ struct search {
     size_t above;
     struct key_range open;
     size_t from_open, above_open; /* how many keys are in the range or above it, k or more; above it, fewer */
-    unsigned idle;                /* so many counts in a row excluded no number */
+    unsigned idle;                /* counts in a row that excluded no number */
 };
 
 static inline size_t count_from(const struct search *s, kint key) {
     return count_above(s->keys, words_of(s->n), (kint)(key - 1)); /* no number has key 0 */
 }
 
-/* So many idle counts in a row tighten the open range. In the shortest rows that takes as long as they do. */
+/* Idle counts in a row that tighten the open range. In the shortest rows that takes as long as they do. */
 enum { IDLE_COUNTS = 8 };
 
 /* How many keys are at or above `key`. It is a midpoint's key, and becomes an end of the open range. */

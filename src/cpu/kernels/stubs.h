@@ -27,7 +27,7 @@ static inline unsigned bit_width(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* So many bits hold the numbers of n codes. */
+/* Bits that hold the numbers of n codes. */
 static inline unsigned number_width(size_t n) {
     return bit_width(n - 1);
 }

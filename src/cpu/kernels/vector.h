@@ -23,7 +23,7 @@
  *                          the numbers at an address; one number in all lanes; a + b
  *   add_above(c, a, b)     c + 1 in the lanes where a > b
  *
- *   RANK_MAX               so many hits of a row are ranked by counting comparisons
+ *   RANK_MAX               up to this many hits of a row are ranked by comparing all
  *   STUBS_MIN              from this many on they are sorted by stubs where order is asked for */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
