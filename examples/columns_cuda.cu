@@ -46,8 +46,8 @@ __host__ __device__ bool is_wanted(float price, int32_t quantity, uint8_t flags)
 struct wanted_rows {
     static const uint32_t THREADS = 1024, ITEMS = 8, PER = 4, GROUPS = ITEMS / PER;
 
-    /* What a thread loads of a tile: PER rows side by side at a time, behind those of the lane before it. The
-     * flags stay packed, since load() must not touch what it has asked for. */
+    /* What a thread loads of a tile: PER rows side by side at a time, behind the rows of the lane before it.
+     * The flags stay packed, since load() must not touch what it has asked for. */
     struct raw {
         float4 price[GROUPS];
         int4 quantity[GROUPS];

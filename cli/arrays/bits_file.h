@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The array of --bits: a bit mask as an .npy file of uint8, in the form that the library reads and writes.
- * Bit i % 8, lowest first, of byte i / 8 is that of element i. */
+ * Bit i % 8, lowest first, of byte i / 8 is for element i. */
 #ifndef TOPK_CLI_BITS_FILE_H
 #define TOPK_CLI_BITS_FILE_H
 

@@ -34,7 +34,7 @@ struct team {
     bool ends;
 };
 
-/* A team of so many threads, the caller's included, or of fewer if the system gives no more. */
+/* A team of `threads` threads, the caller's included, or of fewer if the system gives no more. */
 void team_begin(struct team *team, int threads);
 
 /* Begins a job of one or more parts, which call function(work, part). It follows the earlier ones. The job

@@ -38,7 +38,7 @@ void device_download(void *host, const void *device, uint64_t bytes);
 
 /* ---- Copies beside work ---------------------------------------------------------------------- */
 
-/* So many copies to the device can be on their way, one in each slot. */
+/* Copies to the device that can be on their way, one in each slot. */
 enum { DEVICE_SLOTS = 4 };
 
 /* How large a slot should be: enough to keep the device busy while the next one is filled. */

@@ -17,7 +17,7 @@ struct early {
     bool runs; /* the thread was started and nobody has waited for it */
 };
 
-/* Begins to make memory for the slots through which so many bytes of elements go; for 0, none. The struct
+/* Begins to make memory for the slots through which the streamed bytes go; for 0, none. The struct
  * must stay where it is until early_wait() returns. */
 void early_begin(struct early *early, int ordinal, uint64_t streamed_bytes);
 

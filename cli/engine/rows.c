@@ -22,7 +22,7 @@ bool rows_serve(const struct session *session, topk_type type, int64_t k) {
     return !session_on_device(session) || (uint64_t)k <= device_slot_bytes() / result;
 }
 
-/* Bytes of the indices of so many rows, which come before the values. */
+/* Bytes of the indices of `rows` rows, which come before the values. */
 static size_t index_bytes(const struct rows *rows, int64_t count) {
     return rows->wants_indices ? (size_t)(count * rows->k) * sizeof(int64_t) : 0;
 }

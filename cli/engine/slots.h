@@ -32,7 +32,7 @@ struct slots {
 /* Slots of `bytes` each. They take the memory that the session made early. */
 void slots_begin(struct slots *slots, struct session *session, uint64_t bytes);
 
-/* So many slots may be filled that are not passed on. */
+/* Slots that may be filled and not passed on. */
 enum { SLOTS_AHEAD = DEVICE_SLOTS - 1 };
 
 /* Begins to fill the next slot with elements, which must stay until slots_upload() of this slot. */

@@ -55,7 +55,7 @@ void matrix_read_at(const struct matrix *matrix, void *to, uint64_t at, size_t b
  * is cut off reads as zeros. */
 void matrix_check_end(const struct matrix *matrix);
 
-/* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of
+/* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Bytes of
  * the mapping are read from the file: each page of a mapping costs a fault, and more when it is given back.
  * False if the file has them no longer, or they cannot be read. Any number of threads may call it. */
 bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t bytes);

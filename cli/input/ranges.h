@@ -18,7 +18,7 @@ struct text_range {
     uint64_t end; /* UINT64_MAX: up to the end */
 };
 
-/* Makes the ranges of whole files, of which there is at least one, those of part `part` of `parts`. Returns
+/* Makes the ranges of part `part` of `parts` of whole files, at least one file. Returns
  * how many these are: at least one, which may be empty. The first `header` lines of a file go with the line
  * behind them. */
 int64_t ranges_take_part(struct text_range *ranges, int64_t count, int part, int parts, char line_end,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files whose elements are those of one matrix, one behind the other. Its bytes are those of the elements of
- * all files, behind as many bytes as the first file has before its elements. */
+ * Files that hold the elements of one matrix, one behind the other. The matrix has the bytes of all files'
+ * elements, behind as many bytes as the first file has before its elements. */
 #ifndef TOPK_CLI_SHARDS_H
 #define TOPK_CLI_SHARDS_H
 

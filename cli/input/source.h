@@ -37,10 +37,10 @@ void source_open(struct source *source, const struct options *options);
  * whole. */
 void source_take_part(struct source *source, int part, int parts);
 
-/* Has so many threads parse text. Needed before the first piece of text alone. */
+/* Has `threads` threads parse text. Needed before the first piece of text alone. */
 void source_share(struct source *source, int threads);
 
-/* Limits pieces to so many elements and rows; not those of text. Pieces of a matrix need it, once. */
+/* Limits pieces to these elements and rows; not pieces of text. Pieces of a matrix need it, once. */
 void source_limit(struct source *source, int64_t elements_max, int64_t rows_max);
 
 /* Whether pieces are parts of rows, or may be. */

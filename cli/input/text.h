@@ -51,7 +51,7 @@ struct text {
     struct text_part *parts; /* of the chunk */
     int part_count;
 
-    /* The current chunk: `count` lines, of which the first is line `base` of the input, from 0. Line i is
+    /* The current chunk: `count` lines. The first is line `base` of the input, from 0. Line i is
      * lines[starts[i]] to lines[starts[i + 1]], its end included. Valid until the next chunk. */
     const char *lines;
     size_t lines_end; /* behind the last byte that may end a line */
@@ -76,7 +76,7 @@ struct text {
     char reason[256];               /* why that one is invalid */
 };
 
-/* Lines [begin, end) of a chunk, all of which hold numbers. {0}: before the first one. */
+/* Lines [begin, end) of a chunk, which all hold numbers. {0}: before the first one. */
 struct run {
     int64_t begin;
     int64_t end;
@@ -89,7 +89,7 @@ void text_open(struct text *text, const struct options *options);
 /* Reads only part `part` of `parts` of the bytes, where lines begin. Nothing may have been read. */
 void text_take_part(struct text *text, int part, int parts);
 
-/* Has so many threads parse, from the first chunk that is worth it. No chunk may have been read. */
+/* Has `threads` threads parse, from the first chunk that is worth it. No chunk may have been read. */
 void text_share(struct text *text, int threads);
 
 /* Reads the next chunk; false at the end. Ends the tool at a bad line, naming it, unless it skips such lines.

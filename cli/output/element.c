@@ -164,7 +164,7 @@ static bool reads_as(struct decimal decimal, double x, topk_type type) {
 /* Finds the shortest decimal by trial: of float32 and float64, which alone have exponents so large. */
 static struct decimal shortest_by_trial(const struct binary *binary, int precision, topk_type type) {
     double x = magnitude_of(binary);
-    /* So many digits survive the way to the type and back, but for denormals. */
+    /* Digits that survive the way to the type and back, but for denormals. */
     bool denormal = binary->significand >> (precision - 1) == 0;
     for (int count = denormal ? 1 : (precision - 1) * 3 / 10;; count++) {
         struct decimal decimal = decimal_round(x, count);

@@ -69,7 +69,7 @@ __host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena 
     return m;
 }
 
-/* Where a tile is in the ring. `parity` is of its phase: a stage has had so many tiles before. */
+/* Where a tile is in the ring. `parity` is of its phase: how many tiles a stage has had before. */
 struct ring_place {
     uint32_t stage, parity;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Products of 16 queries and 8 vectors over 16 dimensions, by the lanes of a warp: tensor cores from compute
- * capability 8.0 on, elsewhere shuffles. The layout of fragments is that of mma.m16n8k16. */
+ * capability 8.0 on, elsewhere shuffles. The layout of fragments is mma.m16n8k16's. */
 #ifndef TOPK_EXAMPLES_NEIGHBOURS_MULTIPLY_CUH
 #define TOPK_EXAMPLES_NEIGHBOURS_MULTIPLY_CUH
 

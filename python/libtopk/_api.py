@@ -194,12 +194,12 @@ def where(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Ar
 
     All that are among the k best, with all that tie with the k-th: where(x, at_least=kth(x, k).kth).
 
-    capacity   room for so many matches. None: as many as there are, for which x is counted first; that reads it twice
+    capacity   room for matches. None: as many as there are, for which x is counted first; that reads it twice
                and, on a GPU, waits for the count
     out        (values, indices, offsets), of `capacity`, `capacity` and rows + 1 elements; matches beyond the
                capacity are counted, not written
 
-    Returns Where(values, indices, offsets): two arrays of `capacity` elements, of which the first offsets[-1] are
+    Returns Where(values, indices, offsets): two arrays of `capacity` elements, whose first offsets[-1] are
     matches, row after row, and int64 offsets. Positions are those in the row.
     """
     return Where(*_where(x, dim, capacity, out, 7, workspace, options))
@@ -257,7 +257,7 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
     logits       floating-point; a row for each token, of up to 1024 experts; k is 32 at most
     score        what experts are chosen by: the logit or its sigmoid
     bias         float32, one for each expert, added to its score for choosing alone; or None
-    groups       experts are in so many groups of neighbours, and only those of the `groups_kept` best groups can be
+    groups       experts are in this number of groups of neighbours, and only the `groups_kept` best groups' can be
                  chosen: by the sum of their two best scores. 0: no groups
     weighing     a chosen expert weighs exp(logit) or sigmoid(logit), divided by the sum of that over the chosen
     factor       that weights are multiplied by, after that division, which cannot be left out
@@ -296,7 +296,7 @@ def merge(values: Array, indices: Array, k: int | Array, largest: bool = True, s
     zeros. Where each list has the k best of its part they are what topk()
     gives for the whole rows, bit for bit. Rows with fewer candidates than k end in padding, as topk() has it. A row
     with an index below -1 has -2 for all its indices. Raises as topk() does, ValueError for indices of another shape,
-    and TypeError for those of another type.
+    and TypeError for indices of another type.
     """
     indices = _core.adopt(indices)[0]
     dtype = name_of(_core.empty(indices, (0,), None).dtype)

@@ -2,7 +2,7 @@
 """Arrays whose elements stand for many by a stride of 0, as numpy.broadcast_to() and torch's expand() make them.
 
 Rows that share memory go to the C library as spans that begin alike. A row that is one element many times is answered
-from that element. Results are those of a copy, which would take as much memory as the array pretends to have.
+from that element. Results are as of a copy, which would take as much memory as the array pretends to have.
 """
 import math
 import operator

@@ -75,7 +75,7 @@ class Options(_Ranking, total=False):
     offsets            integers, one more than there are rows: row r is x[offsets[r]:offsets[r + 1]]. x has one
                        dimension
     begins, ends       integers, one for each row: row r is x[begins[r]:ends[r]]. x has one dimension
-    length_max         rows are cut to so many elements. Methods are chosen by it where rows are given by offsets, or
+    length_max         rows are cut to this length. Methods are chosen by it where rows are given by offsets, or
                        begins. Not of mask()
 
     How they rank:
@@ -93,7 +93,7 @@ class Options(_Ranking, total=False):
     k_max              with an array of k: what they are cut to, and the size of the results. Needed on a GPU alone
 
     Approximate selections, of floating-point rows of at most 8192 elements (else NotImplementedError):
-    max_iterations     RTop-K's Algorithm 2: so many halvings; 0 is exact
+    max_iterations     RTop-K's Algorithm 2: its number of halvings; 0 is exact
     epsilon            RTop-K's Algorithm 1: the width at which its search may end
     epsilon_relative   as epsilon, times the larger magnitude of the row's least and greatest element
 

@@ -150,7 +150,7 @@ def _advanced(ranks, shard):
 
 
 def _before(numbers, which):
-    """Of the arrays of all ranks, the sum of those of some ranks."""
+    """Of the arrays of all ranks, the sum of some ranks' arrays."""
     return sum((numbers[rank] * which[rank] for rank in range(len(numbers))), numbers[0] * 0)
 
 

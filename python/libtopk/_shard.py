@@ -56,7 +56,7 @@ class Shard:
 
     rounds   how many there are, by the type alone: 1, 2, 3 and 6 for 8, 16, 32 and 64 bits
 
-    Counters are int64, and their sums are all that shards exchange. Those of one row are 256 for elements of up to 16
+    Counters are int64, and their sums are all that shards exchange. One row has 256 for elements of up to 16
     bits, else 2048. All shards are on the CPU, or all on a GPU, where nothing waits and a CUDA graph can capture all
     calls with the sums between them. docs/sharded.md says more. Raises as kth() does.
     """
@@ -125,10 +125,10 @@ class Shard:
 
     def select(self, before: Array | None = None, pitch: int | None = None, *,
                out: tuple[Array, Array] | None = None) -> TopK:
-        """Those of the k best of each row that lie in this shard, by ascending position: own_k of them, as result() says
+        """The part of the k best of each row that lies in this shard, by ascending position: own_k of them, as result() says
         with the same `before`. One read of the elements, where topk() with own_k takes several.
 
-        pitch  room for so many of each row; None: for as many as there can be. Behind own_k results is padding
+        pitch  room for results of each row; None: for as many as there can be. Behind own_k results is padding
         out    (values, indices) of the results' shapes and types
 
         Returns TopK(values, indices): arrays of the shape of x with `pitch` in place of the length along `dim`. Positions

@@ -14,7 +14,7 @@ columns. x is a numpy array (..., length), or what numpy can read. Tensors of to
 numpy's; results are numpy's.
 
 positions  where the elements of this rank lie in the whole row:
-           None      behind those of the ranks with lower numbers
+           None      behind the elements of the ranks with lower numbers
            a number  element p lies at that number + p. The runs of ranks must not overlap
            "stride"  element p lies at p * ranks + rank: elements are dealt out in turns
            an array  integers of the shape of x, ascending in each row; no two ranks may have the same one, which nothing

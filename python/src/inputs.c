@@ -130,7 +130,7 @@ static bool needs_k(int operation) {
 }
 
 /* One k for all rows, unless the object is an array of them. An array without dimensions is one number; but
- * k_max, which goes with arrays, makes it that of the only row. */
+ * k_max, which goes with arrays, makes it the only row's. */
 static int take_k(struct call *call, PyObject *k) {
     if (k == Py_None) {
         if (needs_k(call->operation)) {
@@ -329,7 +329,8 @@ static int take_strided(struct call *call, struct array **arrays) {
     return 0;
 }
 
-/* Without rows the library writes no mask. All elements as one row, none of which is in [1, 0], have zeros.
+/* Without rows the library writes no mask. All elements as one row, and the range [1, 0], which is empty,
+ * give zeros.
  */
 static void match_nothing(struct call *call) {
     call->problem.shape = TOPK_SHAPE_STRIDED;

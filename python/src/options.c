@@ -33,7 +33,7 @@ struct option {
     const char *name;
     int operations;
     int (*read)(struct call *, PyObject *value, const struct option *);
-    size_t place;             /* of what it sets, in struct call; the reader says of which type */
+    size_t place;             /* of what it sets, in struct call; the reader knows its type */
     const char *const *words; /* of an option that takes one of a few words, ended by NULL */
     int number;               /* what a reader needs besides */
 };

@@ -164,7 +164,7 @@ static void check_other_problem(void) {
 }
 
 /* Each call may come with another method, order and ties, and each chunk with a pitch and a width of lengths
- * of its own. The results are those of one selection, sorted. */
+ * of its own. The results equal one selection's, sorted. */
 static void check_what_may_differ(void) {
     enum { HALF = LENGTH / 2, RESULTS = ROWS * K };
     static fixture whole;
@@ -645,7 +645,7 @@ static void check_random_bytes(void) {
     }
 }
 
-/* A push of rows that lie apart, or into each other, finds room in a state of which the pitch was not known.
+/* A push of rows that lie apart, or into each other, finds room in a state whose pitch was not known.
  */
 static void check_pitches(void) {
     random_state random = {7};

@@ -229,7 +229,7 @@ static size_t bytes_of(int64_t length) {
 
 enum { LONGEST = 3000 };
 
-/* The order of a descending row is that of its positions. */
+/* A descending row is in the order of its positions. */
 static void select_descending(int64_t length) {
     static float row[LONGEST];
     static int64_t order[LONGEST];

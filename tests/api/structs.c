@@ -21,7 +21,7 @@ enum { WORD = 8, MORE = GROWN_WORDS * WORD, TAIL = MORE + 24 };
 
 typedef topk_status (*struct_call)(void *copy);
 
-/* Calls with a copy that has exactly so many bytes, of which those behind the valid struct are `fill`. */
+/* Calls with a copy that has exactly `bytes` bytes; behind the valid struct they are `fill`. */
 static topk_status call_with(const void *valid, size_t size, size_t bytes, int fill, struct_call call) {
     char *copy = malloc(bytes < sizeof bytes ? sizeof bytes : bytes); /* the size is the first field */
     topk_status status = TOPK_OK;

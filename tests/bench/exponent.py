@@ -31,7 +31,7 @@ def check_constants(exponent, source):
 
 
 def lines_of(exponent, numbers):
-    """Times that follow the model, but for those of a wrong line."""
+    """Times that follow the model, but for a wrong line's."""
     for n in (2**20, 2**24, 2**30):
         for k in (1, 2**10, 2**14):
             for e in exponent.EXPONENTS:

@@ -109,7 +109,7 @@ def unpack(code, data):
 
 
 def packed(flags):
-    """A bit mask: that of element i is bit i % 8, lowest first, of byte i / 8."""
+    """A bit mask: element i has bit i % 8, lowest first, of byte i / 8."""
     return bytes(sum(flag << i for i, flag in enumerate(flags[at:at + 8])) for at in range(0, len(flags), 8))
 
 

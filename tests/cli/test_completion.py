@@ -12,7 +12,7 @@ SECONDS = 300 # for a shell that asks the tool twice, however busy the machine i
 COMPLETIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli/completions")
 COMMANDS = ["select", "kth", "where", "count", "mask", "info", "explain", "help"]
 
-# The words before the cursor, of which the last one is unfinished, and what must be offered: exactly that, or all of
+# The words before the cursor, the last one unfinished, and what must be offered: exactly that, or all of
 # that and nothing that begins otherwise.
 EXACTLY = [
     (["s"], ["select"]), (["e"], ["explain"]), (["help", ""], COMMANDS), (["help", "ma"], ["mask"]),

@@ -13,7 +13,7 @@
 
 enum { EXTENT = 6, ELEMENTS = EXTENT * EXTENT * EXTENT };
 
-/* A cube of uint32, of which element i in the order of the file is 1000 + i. */
+/* A cube of uint32: element i in the order of the file is 1000 + i. */
 static size_t write_cube(char *file, bool big, bool fortran) {
     const int length = sprintf(file + 10, "{'descr': '%cu4', 'fortran_order': %s, 'shape': (%d, %d, %d)}\n",
                                big ? '>' : '<', fortran ? "True" : "False", EXTENT, EXTENT, EXTENT);

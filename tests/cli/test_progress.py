@@ -129,7 +129,7 @@ class Passes(harness.Case):
         return shown.decode()
 
     def check(self, passes, *arguments, rows=1):
-        """The bar grows evenly to the end of so many passes."""
+        """The bar grows evenly to the end of the passes."""
         parts, chunks = self.parts(*arguments, rows=rows), self.CHUNKS * passes
         whole = chunks * 8192 + os.path.getsize(self.path("x.npy")) - 4 * self.COUNT  # and the header
         self.assertEqual(parts, [100 * 8192 * (chunk + 1) // whole for chunk in range(chunks)])

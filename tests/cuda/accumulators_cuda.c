@@ -2,7 +2,7 @@
  *
  * Accumulators on a GPU: their calls return while it is busy with what came before, also the first ones of a
  * context, and take no memory of the device. A whole stream that is captured in a graph can be replayed with
- * other data. Results are those of topk_select() over the whole. */
+ * other data. Results are as topk_select() has them over the whole. */
 #include <stdlib.h>
 
 #include "check.h"

@@ -50,7 +50,7 @@ static void check_foreign_context(int device, int other) {
         for (int i = 0; i < 2; i++) {
             trial_poison(&t);
             require_cuda(cudaSetDevice(other), "cudaSetDevice");
-            /* The null stream is that of the context's device, not of the current one. */
+            /* The null stream belongs to the context's device, not to the current one. */
             CHECK_STATUS(TOPK_OK, trial_call(&t, context, i == 0 ? stream : NULL));
             CHECK(current() == other);
             require_cuda(cudaSetDevice(device), "cudaSetDevice");

@@ -36,7 +36,7 @@ static void fetch(void *to, const void *from, size_t bytes) {
     require_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }
 
-/* The first elements, the last ones, and every so many in between. */
+/* The first elements, the last ones, and some at even distances in between. */
 static void plant(long_row *r) {
     for (int i = 0; i < PLANTED; i++) {
         r->at[i] = i < BEHIND              ? 3 * i
@@ -160,7 +160,7 @@ static void check_select_where(long_row *r) {
     check_results(r, PLANTED + 5, values, indices);
 }
 
-/* What was planted; and all elements, the first of which there is room for. */
+/* What was planted; and all elements, with room for the first ones. */
 static void check_where(long_row *r) {
     uint16_t first[RESULTS] = {0};
     static int64_t indices[RESULTS];

@@ -138,7 +138,7 @@ static inline EVERYWHERE double law_number(const recipe *r, int64_t i) {
     }
 }
 
-/* The first bits are those of a finite number; of floats just above 1. */
+/* The first bits make a finite number; of floats one just above 1. */
 static inline EVERYWHERE uint64_t law_first_bits(const recipe *r, int64_t i) {
     const int bits = element_format_of(r->type).bits;
     const uint64_t free_bits = (UINT64_C(1) << (bits - r->first_bits)) - 1;

@@ -53,7 +53,7 @@ static void step(int by) {
     clocks[by].at[by]++;
 }
 
-/* Two accesses of which one is a write are in order. Without events, on the CPU, all calls wait. */
+/* Two accesses are in order if one is a write. Without events, on the CPU, all calls wait. */
 static void note(const void *memory, size_t bytes, int by, bool is_write) {
     const access own = {(uintptr_t)memory, (uintptr_t)memory + bytes, by, clocks[by].at[by], is_write};
     for (int a = 0; a < ACCESSES && bytes > 0 && events[0].event != NULL; a++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Each function leaves errno as it was (CONTRACT.md, 8.1), whatever the C library does to it meanwhile: what
- * the library calls of it goes through the functions here, each of which changes errno. */
+ * the library calls of it goes through the functions here, which all change errno. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

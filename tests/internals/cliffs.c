@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No cliff between problems that are nearly the same: processor time of one beside that of the other, taken
+ * No cliff between problems that are nearly the same: processor times side by side, taken
  * by turns. What is allowed is generous, and far below what was once measured. */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Spans and CSR rows whose length_max says little, or nothing: INT64_MAX. What a call takes must then depend
  * on the elements that there are. And bounds that no memory could serve: measuring and explaining them is
- * arithmetic, none of which may overflow. The argument is the backend: cpu (the default) or cuda. */
+ * arithmetic, which may not overflow. The argument is the backend: cpu (the default) or cuda. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

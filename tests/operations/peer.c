@@ -590,7 +590,7 @@ static void check_failure(int ranks, bool one_each, int64_t timeout_ms) {
         const results got = fetch_results(r);
         CHECK(all_are(&got, -2));
         CHECK(report.runs == 1);
-        /* Who has heard of another rank's failure first says so. */
+        /* The first to hear of another rank's failure says so. */
         CHECK(report.outcome == TOPK_PEER_LEFT ||
               report.outcome == (timeout_ms == 0 ? TOPK_PEER_ABORTED : TOPK_PEER_TIMED_OUT));
         CHECK(report.rank >= 0 && report.rank < ranks && report.rank != r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rows cut into shards as ranks have them: each with a state and counters of its own, which this program adds
- * up. The results that each shard then selects from its own elements, put together, are those of one
- * selection from the whole, bit for bit; whatever the number of shards. So are the results that each shard's
+ * up. The results that each shard then selects from its own elements, put together, are one selection's
+ * from the whole, bit for bit; whatever the number of shards. So are the results that each shard's
  * state selects.
  *
  * Arguments: cpu and the number of threads; or cuda, over the emulated GPU, and N: one in N of the scenarios.
@@ -333,7 +333,7 @@ static void check_guards(const scenario *s, const selection *to) {
     }
 }
 
-/* Each shard's results, whose positions are those of the whole row. `whole`: k_max of each row, by position.
+/* Each shard's results, with positions in the whole row. `whole`: k_max of each row, by position.
  */
 static void compare_selected(scenario *s, random_state *random, const int64_t *whole) {
     int64_t filled[ROWS] = {0};
@@ -354,7 +354,7 @@ static void compare_selected(scenario *s, random_state *random, const int64_t *w
     free(to.indices);
 }
 
-/* The results of all shards, which must be those of the whole, by position. */
+/* The results of all shards, which must be the whole's, by position. */
 static void compare(scenario *s, random_state *random) {
     const topk_problem *p = &s->problem;
     const size_t slots = (size_t)(p->rows * p->k_max);

@@ -105,7 +105,7 @@ static void check_functions(void) {
     CHECK(oracle_sigmoid(INFINITY) == 1 && oracle_sigmoid(-INFINITY) == 0 && isnan(oracle_sigmoid(NAN)));
 }
 
-/* Every so many floats from 0 to 87, and all those near the worst one. Beyond 87 nothing is near. */
+/* Floats at even distances from 0 to 87, and all near the worst one. Beyond 87 nothing is near. */
 static void check_error_of_sigmoid(void) {
     static const float most = 87, near_worst = 1.0998241F;
     uint32_t last, worst_bits;

@@ -176,7 +176,7 @@ static double measure(topk_problem problem, int64_t k, bool steps_wanted) {
     return sum / ROWS;
 }
 
-/* Hit rates are nowhere below those printed in Table 2; the steps are those of Table 1, which is measured
+/* Hit rates are nowhere below the rates in Table 2; the steps are as in Table 1, which is measured
  * here with epsilon absolute. Both within what 300 rows tell. */
 static void check_tables(void) {
     static const int64_t ks[] = {16, 32, 64, 96, 128};

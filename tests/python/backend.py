@@ -21,5 +21,5 @@ topk, argtopk, kth, where, select_where, count, mask, route, explain, choice, wo
 
 
 def few(many, where_slow):
-    """How many of something a test has: so many, or so many on the emulated GPU and under a sanitizer."""
+    """How many of something a test has: `many`, or `where_slow` on the emulated GPU and under a sanitizer."""
     return where_slow if ON_GPU or SANITIZED else many

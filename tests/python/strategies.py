@@ -15,7 +15,7 @@ choices = some.fixed_dictionaries({"largest": some.booleans(), "magnitude": some
 
 @some.composite
 def _filled(draw, dtypes, shape):
-    """An array of few distinct values, or one of which Hypothesis picks only some elements."""
+    """An array of few distinct values, or one with some elements picked by Hypothesis."""
     dtype = np.dtype(draw(some.sampled_from(dtypes or FLOATS + INTEGERS)))
     elements = arrays.from_dtype(dtype)
     if draw(some.booleans()):
@@ -102,7 +102,7 @@ def tensors(draw, dtypes=None, layouts=None, min_dims=0):
 
 @some.composite
 def extents(draw, count, least, most):
-    """So many integers, as a list or an array of some type that holds them, contiguous or not."""
+    """`count` integers, as a list or an array of some type that holds them, contiguous or not."""
     numbers = draw(some.lists(some.integers(least, most), min_size=count, max_size=count))
     form = draw(some.sampled_from(["list", "int32", "int64", "int16", ">i4", "every other"]))
     if form == "every other":

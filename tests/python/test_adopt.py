@@ -60,7 +60,7 @@ class Dtype:
 
 
 class Frame(Convertible):
-    """A table, whose columns are found as those of pandas are."""
+    """A table, whose columns are found as pandas' are."""
 
     def __init__(self, array, columns):
         super().__init__(array)

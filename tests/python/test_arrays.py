@@ -14,7 +14,7 @@ WANTED = topk(X, 2)
 
 
 class Exporter:
-    """An array of another library, of which nothing is known but DLPack."""
+    """An array of another library; nothing is known of it but DLPack."""
 
     def __init__(self, array):
         self.array = array

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every element type, those of ml_dtypes among them where it can be imported."""
+"""Every element type, with ml_dtypes' where it can be imported."""
 import hypothesis.strategies as some
 import numpy as np
 import pytest

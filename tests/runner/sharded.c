@@ -380,7 +380,7 @@ static run_result check_slot(const run *r, const shard *each, int64_t row, int64
                           row, slot, bits, run_output_bits(p->type, &each->values, at));
 }
 
-/* The results that the shard has selected: those of the whole that lie in it, by position. */
+/* The results that the shard has selected: the whole's results that lie in it, by position. */
 static run_result check_selected(const run *r, const shard *each, int64_t row) {
     const shards *s = r->shards;
     const instance_row counted = counted_row(r, row);

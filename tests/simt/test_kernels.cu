@@ -461,7 +461,7 @@ static void test_look_back() {
     check("look_back_scan", output.read(), prefix_sums(in, in.size()));
 }
 
-/* More than 32 bundles of tiles, all of which the first warp has to look at; the last of a bundle, which
+/* More than 32 bundles of tiles, and the first warp has to look at all; the last of a bundle, which
  * makes its prefix; and the first two bundles. */
 static void test_distant_sums() {
     const int64_t tiles = 36 * LOOK_BACK_BUNDLE;

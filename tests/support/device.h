@@ -70,7 +70,7 @@ void device_reset(void);
 size_t device_bytes_taken(void);
 
 /* Between these two a call is captured instead of run; launching it runs it. Nothing where there are no
- * graphs. False after an error, of which device_error() tells. */
+ * graphs. False after an error, which device_error() tells. */
 bool device_capture_begin(void);
 bool device_capture_launch(void);
 

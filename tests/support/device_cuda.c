@@ -269,7 +269,7 @@ void device_free(device_buffer *buffer) {
     *buffer = (device_buffer){.data = NULL};
 }
 
-/* Pools are as large as what first did not fit the others. So many of them are small: they go, and new ones
+/* Pools are as large as what first did not fit the others. So most of them are small: they go, and new ones
  * come. */
 static void empty(pool_list *list) {
     if (list->count > POOLS / 2) {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""layering.py, limits.py and reached.py report what breaks their rules: each violation is planted in a copy of the source
+"""layering.py, limits.py, reached.py and words.py report what breaks their rules: each violation is planted in a copy of the source
 tree.
 
 usage: planted.py SOURCE_DIR
@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import layering  # noqa: E402
 import limits  # noqa: E402
 import reached  # noqa: E402
+import words  # noqa: E402
 
 # A file, what is written at its end, and what a new line of the report says.
 PLANTED = (
@@ -59,11 +60,12 @@ PLANTED = (
     ("src/cuda/route/reached.def", 'PATH(REACHED_AIR_SORT, "cuda route: planted")', "lists REACHED_AIR_SORT, as src/cuda"),
     ("src/cuda/radik/reached.def", 'PATH(REACHED_OTHER, "cuda radic: planted")', "no test runs 'radic'"),
     ("src/cpu/reached.def", 'PATH(REACHED_OTHERS, "cuda: planted")', "REACHED_OTHERS does not begin with 'cpu'"),
+    ("include/topk_types.h", "/*" + " that of so many" * 20 + " */", "include: hard words"),
 )
 
 
 def problems_of(root):
-    return {*layering.problems_of(root), *limits.problems_of(root), *reached.problems_of(root)}
+    return {*layering.problems_of(root), *limits.problems_of(root), *reached.problems_of(root), *words.problems_of(root)}
 
 
 def groups():

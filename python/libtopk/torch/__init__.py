@@ -124,13 +124,13 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     x               a tensor of one dimension or more, of the dtypes of topk()
     k               how many to keep: 0 to the size of the last dimension
     max_iterations  0 for the exact result. Else the number of steps of RTop-K's search, for floating-point `x`: of
-                    each row k elements are kept, the largest ones to within the precision that so many halvings of
-                    the row's range give. Rows have at most 8192 elements then
+                    each row k elements are kept, the largest ones to within the precision that this number of halvings
+                    of the row's range gives. Rows have at most 8192 elements then
 
     Returns a tensor of the shape and dtype of `x`. Raises RuntimeError for k out of range, ValueError for a tensor
     without dimensions, and NotImplementedError for what max_iterations cannot have; for other dtypes as topk() does.
 
-    This is the nonlinearity of MaxK-GNN (Peng et al., ASPLOS 2024). The search is that of RTop-K (Xie et al., ICLR
+    This is the nonlinearity of MaxK-GNN (Peng et al., ASPLOS 2024). The search is RTop-K's (Xie et al., ICLR
     2025). Few steps may cost a network accuracy. With k = 32 of 256, two steps took GraphSAGE from 84.5 % to 81.9 %,
     below the 82.8 % of ReLU; five to eight steps cost none of three networks more than 0.3 points
     (docs/benchmarks/h100/notes-python.md).

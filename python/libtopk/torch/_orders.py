@@ -29,7 +29,7 @@ def _first(flags, dim):
 
 
 def _run(self, k, dim, nan_first):
-    """The lowest index of an element that equals the k-th smallest, NaN the largest; or, of rows that have NaN, that of
+    """The lowest index of an element that equals the k-th smallest, NaN the largest; or, in rows that have NaN, of
     the first one."""
     self = self.detach()
     kth = _api.kth(self, k, False, dim).kth.unsqueeze(dim)
@@ -153,7 +153,7 @@ class _Shared(torch.autograd.Function):
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *,
            out: tuple[Tensor, Tensor] | None = None) -> Tensor | torch.return_types.median:
-    """The median of all elements, or (values, indices) of that of each row along `dim`: torch.median.
+    """The median of all elements, or (values, indices) for each row along `dim`: torch.median.
 
     It is an element, of an even number the lower one of the two in the middle; NaN where there is one. Of elements that
     are equal the index is the lowest. The gradient goes to the element at the index; without `dim` all that equal the

@@ -16,7 +16,7 @@ number or an array, a mask, and the context are a rank's own. A rank may have no
 
 group      a process group, None for the default one, a DeviceMesh of one dimension, or a pair (mesh, dimension)
 positions  where the elements of this rank lie in the whole row:
-           None      behind those of the ranks with lower numbers
+           None      behind the elements of the ranks with lower numbers
            a number  element p lies at that number + p. The runs of ranks must not overlap
            "stride"  element p lies at p * ranks + rank: elements are dealt out in turns
            an array  integers of the shape of x, ascending in each row; no two ranks may have the same one, which nothing

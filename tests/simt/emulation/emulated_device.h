@@ -20,7 +20,7 @@ void emulated_devices(const int *capabilities, int count);
 void emulated_room(uint32_t blocks, uint32_t cluster_blocks);
 
 /* How many multiprocessors the devices have, how much shared memory a block may have, and how fast
- * multiprocessors and memory are, beside those of an H200. */
+ * multiprocessors and memory are, beside an H200's. */
 void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed);
 
 /* How much memory topk_device_allocate() has for one buffer. */

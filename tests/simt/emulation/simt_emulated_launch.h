@@ -27,7 +27,7 @@ bool may_start_early();
 void after_other_work();
 
 /* What the device holds at once: of a cooperative launch at most `blocks`, 0 if it has none; of a cluster at
- * most so many, 1 if it has none. Without a call, what there is room for, and 16. */
+ * most `cluster`, 1 if it has none. Without a call, what there is room for, and 16. */
 void limit_device(uint32_t blocks, uint32_t cluster);
 
 /* How much shared memory a block may have, and whether it may have so much. Without a call 227 KiB. */

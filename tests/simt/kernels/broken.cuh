@@ -177,7 +177,7 @@ TOPK_KERNEL void mask_of_returned_lane(struct broken_args args) {
     args.out[grid_thread()] = simt_ballot(mask, true);
 }
 
-/* The lanes of one warp on two lines, each of which waits for all. */
+/* The lanes of one warp on two lines, and each line waits for all. */
 TOPK_KERNEL void mask_of_diverged_lane(struct broken_args args) {
     uint32_t low = 0xffffu;
     if (simt_lane() < 16)
