@@ -118,7 +118,7 @@ static void set_bar(struct keep *keep, const void *values) {
     topk_problem problem = keep->classes.problem;
     char kth[8];
     problem.length_max = problem.k_max = keep->k;
-    session_kth(keep->host, &problem, values, kth, NULL, NULL);
+    session_kth(keep->host, &problem, values, NULL, kth, NULL, NULL);
     const uint64_t class = classes_of(&keep->classes, kth);
     const bool above = problem.ties != TOPK_TIES_ANY && class != CLASS_BEST;
     keep->worst = class + above;

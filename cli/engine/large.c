@@ -84,7 +84,7 @@ static bool list_by_guess(struct large *large) {
 static void list_exactly(struct large *large) {
     struct place place;
     reader_expect(&large->reader, 1 + 2); /* to narrow down, and for the two lists below */
-    narrow_row(&large->reader, large->options, large->options->k, &place);
+    narrow_row(&large->reader, large->options, &large->options->k, 1, &place);
     const uint64_t worst = place.equal > 0 ? place.class + 1 : CLASS_WORST;
     const int64_t equal = place.equal > 0 ? large->options->k - place.better : 0;
     large->listed = 0;
@@ -114,7 +114,7 @@ static void place_of(struct large *large, int64_t k, struct place *place) {
     topk_problem problem = large->problem;
     problem.length_max = large->listed;
     problem.k_max = k;
-    session_kth(large->reader.host, &problem, large->values, place->kth, &place->better, &place->equal);
+    session_kth(large->reader.host, &problem, large->values, NULL, place->kth, &place->better, &place->equal);
     place->class = classes_of(&large->classes, place->kth);
 }
 

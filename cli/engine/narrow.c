@@ -25,8 +25,8 @@ struct end {
 
 struct narrowing {
     struct session *host;
-    struct classes classes;
-    size_t element; /* bytes of one */
+    struct classes *classes; /* shared by all that narrow down side by side */
+    size_t element;          /* bytes of one */
 
     /* The list has one of `stride` elements that were added to it. */
     char *list;
@@ -41,7 +41,15 @@ struct narrowing {
     int64_t better; /* than the range */
     struct end low, high;
     int64_t above; /* in the range, and better than `high` */
-    char *matches; /* of one chunk */
+    char *matches; /* of one chunk; shared */
+    bool found;    /* the place */
+};
+
+/* What narrows down side by side. */
+struct narrowings {
+    struct narrowing *list;
+    int count;
+    struct classes classes;
 };
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -83,24 +91,20 @@ static void add_to_list(struct narrowing *n, const char *values, int64_t count) 
 
 /* The k-th of some elements. */
 static void rank(struct narrowing *n, const char *elements, int64_t count, int64_t k, struct place *place) {
-    topk_problem problem = n->classes.problem;
+    topk_problem problem = n->classes->problem;
     problem.length_max = count;
     problem.k_max = k;
-    session_kth(n->host, &problem, elements, place->kth, &place->better, &place->equal);
-    place->class = classes_of(&n->classes, place->kth);
+    session_kth(n->host, &problem, elements, NULL, place->kth, &place->better, &place->equal);
+    place->class = classes_of(n->classes, place->kth);
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
-
-static void take_sample(void *state, const struct shown *shown) {
-    add_to_list(state, shown->values, shown->count);
-}
 
 static void count_end(struct narrowing *n, struct end *end, const struct shown *shown) {
     const struct class_range range = {end->class, end->class};
     char element[8];
     const int64_t found =
-        classes_collect(&n->classes, range, shown->values, shown->count, 0, element, NULL, 1);
+        classes_collect(n->classes, range, shown->values, shown->count, 0, element, NULL, 1);
     if (found > 0)
         memcpy(end->element, element, n->element);
     end->count += found;
@@ -113,11 +117,10 @@ static struct class_range listed_range(const struct narrowing *n) {
     return (struct class_range){n->low.class + n->low.apart, n->high.class - n->high.apart};
 }
 
-static void take_chunk(void *state, const struct shown *shown) {
-    struct narrowing *n = state;
+static void take_chunk(struct narrowing *n, const struct shown *shown) {
     if (n->high.class < n->range.best) {
         const struct class_range above = {n->high.class + 1, n->range.best};
-        n->above += classes_count(&n->classes, above, shown->values, shown->count);
+        n->above += classes_count(n->classes, above, shown->values, shown->count);
     }
     if (n->high.apart)
         count_end(n, &n->high, shown);
@@ -126,7 +129,7 @@ static void take_chunk(void *state, const struct shown *shown) {
     const struct class_range listed = listed_range(n);
     if (listed.worst <= listed.best)
         add_to_list(n, n->matches,
-                    classes_collect(&n->classes, listed, shown->values, shown->count, 0, n->matches, NULL,
+                    classes_collect(n->classes, listed, shown->values, shown->count, 0, n->matches, NULL,
                                     shown->count));
 }
 
@@ -154,7 +157,7 @@ static void aim(struct narrowing *n, double expected, double drawn) {
 /* Estimates the share of elements in a range. The sample has `drawn` elements, and the list holds the ones
  * that meet the predicate. */
 static double part_in(struct narrowing *n, struct class_range range, double drawn) {
-    return drawn > 0 ? (double)classes_count(&n->classes, range, n->list, n->listed) / drawn : 0;
+    return drawn > 0 ? (double)classes_count(n->classes, range, n->list, n->listed) / drawn : 0;
 }
 
 /* Estimates how many passes find the place among `elements` elements. Each pass is taken to shrink the list
@@ -207,64 +210,110 @@ static bool decide(struct narrowing *n, int64_t k, struct place *place) {
     return false;
 }
 
-static void begin(struct narrowing *n, struct reader *reader, const struct options *options) {
+static void begin(struct narrowings *all, int count, struct reader *reader, const struct options *options) {
     const topk_type type = reader->problem.type;
     const int64_t element = (int64_t)topk_type_size(type);
-    const int64_t room = options->piece_bytes / ROOM_DIVISOR / element;
-    *n = (struct narrowing){.host = reader->host,
-                            .element = (size_t)element,
-                            .room = room > ROOM_MIN ? room : ROOM_MIN,
-                            .range = {CLASS_WORST, CLASS_BEST}};
-    classes_begin(&n->classes, reader->host, options, type, reader->chunk);
-    n->list = allocate((uint64_t)n->room, n->element);
-    n->matches = allocate((uint64_t)reader->chunk, n->element);
-    empty_list(n);
+    const int64_t room = options->piece_bytes / ROOM_DIVISOR / element / count;
+    all->count = count;
+    all->list = allocate((uint64_t)count, sizeof *all->list);
+    classes_begin(&all->classes, reader->host, options, type, reader->chunk);
+    char *matches = allocate((uint64_t)reader->chunk, (size_t)element);
+    for (int i = 0; i < count; i++) {
+        struct narrowing *n = &all->list[i];
+        *n = (struct narrowing){.host = reader->host,
+                                .classes = &all->classes,
+                                .element = (size_t)element,
+                                .room = room > ROOM_MIN ? room : ROOM_MIN,
+                                .range = {CLASS_WORST, CLASS_BEST},
+                                .matches = matches};
+        n->list = allocate((uint64_t)n->room, n->element);
+        empty_list(n);
+    }
 }
 
-static void end(struct narrowing *n) {
-    classes_end(&n->classes);
-    release(n->list);
-    release(n->matches);
+static void end(struct narrowings *all) {
+    classes_end(&all->classes);
+    release(all->list[0].matches);
+    for (int i = 0; i < all->count; i++)
+        release(all->list[i].list);
+    release(all->list);
 }
 
-/* Returns how many elements were drawn. */
-static double aim_by_sample(struct narrowing *n, struct reader *reader, const struct options *options,
-                            int64_t k) {
-    const int64_t per_run = options->piece_bytes / RUN_DIVISOR / (int64_t)n->element;
+static void take_samples(void *state, const struct shown *shown) {
+    struct narrowings *all = state;
+    for (int i = 0; i < all->count; i++)
+        add_to_list(&all->list[i], shown->values, shown->count);
+}
+
+static void take_chunks(void *state, const struct shown *shown) {
+    struct narrowings *all = state;
+    for (int i = 0; i < all->count; i++)
+        if (!all->list[i].found)
+            take_chunk(&all->list[i], shown);
+}
+
+/* Returns how many elements were drawn for each list. */
+static double aim_by_sample(struct narrowings *all, struct reader *reader, const struct options *options,
+                            const int64_t *ks) {
+    const int64_t per_run = options->piece_bytes / RUN_DIVISOR / (int64_t)all->list->element;
     const int64_t runs = reader->length / (per_run > SAMPLE_RUN ? per_run : SAMPLE_RUN);
     const int64_t taken = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
-    reader_sample(reader, taken, take_sample, n);
-    const double drawn = (double)taken * SAMPLE_RUN / (double)n->stride;
-    aim(n, (double)k / (double)reader->length * drawn, drawn);
+    reader_sample(reader, taken, take_samples, all);
+    const double drawn = (double)taken * SAMPLE_RUN / (double)all->list->stride;
+    for (int i = 0; i < all->count; i++)
+        aim(&all->list[i], (double)ks[i] / (double)reader->length * drawn, drawn);
     return drawn;
 }
 
 bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, int64_t room,
                   uint64_t *class) {
-    struct narrowing n;
-    begin(&n, reader, options);
-    const double drawn = aim_by_sample(&n, reader, options, k);
-    const double part = part_in(&n, (struct class_range){n.low.class, CLASS_BEST}, drawn);
-    end(&n);
-    *class = n.low.class;
-    return !n.low.apart && part * (double)reader->length <= (double)room;
+    struct narrowings all;
+    begin(&all, 1, reader, options);
+    struct narrowing *n = all.list;
+    const double drawn = aim_by_sample(&all, reader, options, &k);
+    const double part = part_in(n, (struct class_range){n->low.class, CLASS_BEST}, drawn);
+    const bool apart = n->low.apart;
+    *class = n->low.class;
+    end(&all);
+    return !apart && part * (double)reader->length <= (double)room;
 }
 
-void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
-    struct narrowing n;
+/* After a pass: decides, or aims anew. Returns how many passes are left, most likely. */
+static int go_on(struct narrowing *n, int64_t k, struct place *place) {
+    n->found = decide(n, k, place);
+    if (n->found)
+        return 0;
+    const double elements = (double)n->added, drawn = (double)n->listed;
+    aim(n, n->added > 0 ? (double)(k - n->better) / elements * drawn : 0, drawn);
+    return passes_for(n, elements, drawn);
+}
+
+static int most(int a, int b) {
+    return a > b ? a : b;
+}
+
+void narrow_row(struct reader *reader, const struct options *options, const int64_t *ks, int count,
+                struct place *places) {
+    struct narrowings all;
     const int passes_after = reader->passes_left - 1;
-    begin(&n, reader, options);
-    double elements = (double)reader->length, drawn = aim_by_sample(&n, reader, options, k);
-    for (;;) {
-        reader_expect(reader, passes_for(&n, elements, drawn) + passes_after);
-        empty_list(&n);
-        n.above = 0;
-        reader_pass(reader, take_chunk, &n);
-        if (decide(&n, k, place))
-            break;
-        elements = (double)n.added;
-        drawn = (double)n.listed;
-        aim(&n, n.added > 0 ? (double)(k - n.better) / elements * drawn : 0, drawn);
+    int passes = 0;
+    begin(&all, count, reader, options);
+    const double drawn = aim_by_sample(&all, reader, options, ks);
+    for (int i = 0; i < count; i++)
+        passes = most(passes, passes_for(&all.list[i], (double)reader->length, drawn));
+    while (passes > 0) {
+        reader_expect(reader, passes + passes_after);
+        for (int i = 0; i < count; i++) {
+            if (all.list[i].found)
+                continue;
+            empty_list(&all.list[i]);
+            all.list[i].above = 0;
+        }
+        reader_pass(reader, take_chunks, &all);
+        passes = 0;
+        for (int i = 0; i < count; i++)
+            if (!all.list[i].found)
+                passes = most(passes, go_on(&all.list[i], ks[i], &places[i]));
     }
-    end(&n);
+    end(&all);
 }

@@ -270,7 +270,7 @@ static int64_t count_ties(const struct outliers *outliers, double kth) {
     return count;
 }
 
-const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, int64_t *better,
+const struct beyond *outliers_kth(struct outliers *outliers, int64_t k, const double *kth, int64_t *better,
                                   int64_t *equal) {
     const struct options *options = outliers->options;
     outliers_sort(outliers);
@@ -284,12 +284,12 @@ const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, 
         if (!ties(outliers, &outlier->number, *kth))
             continue;
         if (!passed && rank_beside(options, &outlier->number, *kth) > 0) {
-            if (elements >= options->k - before)
+            if (elements >= k - before)
                 break;
             before += elements;
             passed = true;
         }
-        if (outlier->times >= options->k - before) {
+        if (outlier->times >= k - before) {
             *better = before;
             *equal = outlier->times;
             return &outlier->number;

@@ -69,9 +69,9 @@ int64_t outliers_merge(struct outliers *outliers, const double *values, const in
  * elements, only some of the same value then rank otherwise. */
 double outliers_stand_in(const struct beyond *number);
 
-/* Corrects the k-th of elements and stand-ins. Returns the number that is the k-th, or NULL if that is *kth.
- */
-const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, int64_t *better,
+/* Corrects the k-th of elements and stand-ins, for a k up to the one of the options. Returns the number that
+ * is the k-th, or NULL if that is *kth. */
+const struct beyond *outliers_kth(struct outliers *outliers, int64_t k, const double *kth, int64_t *better,
                                   int64_t *equal);
 
 #endif /* TOPK_CLI_OUTLIERS_H */

@@ -164,15 +164,16 @@ void session_pad(struct session *session, const struct options *options, topk_ty
     session_rank(session->host, &problem, NULL, NULL, values, indices);
 }
 
-void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
-                 int64_t *better, int64_t *equal) {
+void session_kth(struct session *session, const topk_problem *problem, const void *elements,
+                 const topk_predicate *predicate, void *kth, int64_t *better, int64_t *equal) {
     topk_input input = TOPK_INPUT_INIT;
     topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
     output.values = kth;
     output.better = better;
     output.equal = equal;
-    run(session, TOPK_OPERATION_KTH, problem, &input, NULL, &output);
+    run(session, predicate == NULL ? TOPK_OPERATION_KTH : TOPK_OPERATION_KTH_WHERE, problem, &input,
+        predicate, &output);
 }
 
 void session_where(struct session *session, const topk_problem *problem, const void *elements,

@@ -64,8 +64,9 @@ void session_pad(struct session *session, const struct options *options, topk_ty
 /* How many of a row's slots hold results: padding, whose index is -1, comes behind them. */
 int64_t results_found(const int64_t *indices, int64_t slots);
 
-void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
-                 int64_t *better, int64_t *equal);
+/* Of the elements that meet the predicate; of all if it is NULL. */
+void session_kth(struct session *session, const topk_problem *problem, const void *elements,
+                 const topk_predicate *predicate, void *kth, int64_t *better, int64_t *equal);
 
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,

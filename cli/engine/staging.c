@@ -48,8 +48,9 @@ topk_status staging_enqueue(struct staging *staging, topk_operation operation, c
 /* How many slots an operation's values and indices have. */
 static uint64_t slots_of(topk_operation operation, const topk_problem *problem, const topk_output *output) {
     return operation == TOPK_OPERATION_WHERE ? (uint64_t)output->capacity
-           : operation == TOPK_OPERATION_KTH ? (uint64_t)problem->rows
-                                             : (uint64_t)problem->rows * (uint64_t)problem->k_max;
+           : operation == TOPK_OPERATION_KTH || operation == TOPK_OPERATION_KTH_WHERE
+               ? (uint64_t)problem->rows
+               : (uint64_t)problem->rows * (uint64_t)problem->k_max;
 }
 
 /* An operation has two arrays of counts of rows at most, or a mask. */

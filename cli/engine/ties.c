@@ -51,7 +51,7 @@ static void rank(struct ties *ties, const void *elements, int64_t count, int64_t
     topk_problem problem = ties->classes.problem;
     problem.length_max = count;
     problem.k_max = k;
-    session_kth(ties->host, &problem, elements, kth, better, equal);
+    session_kth(ties->host, &problem, elements, NULL, kth, better, equal);
 }
 
 static void raise_bar(struct ties *ties) {
@@ -109,16 +109,16 @@ void ties_copy(const struct ties *ties, int64_t first, int64_t length, void *ele
         memcpy(end + (size_t)i * size, ties->kth, size);
 }
 
-void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
-    if (ties->k > 0 && ties->listed >= ties->k) {
-        rank(ties, ties->list, ties->listed, ties->k, kth, better, equal);
-    } else if (ties->has_bar) {
+void ties_result(struct ties *ties, int64_t k, void *kth, int64_t *better, int64_t *equal) {
+    if (k > 0 && ties->listed >= k) {
+        rank(ties, ties->list, ties->listed, k, kth, better, equal);
+    } else if (k > 0 && ties->has_bar) {
         memcpy(kth, ties->kth, topk_type_size(ties->classes.problem.type));
         *better = ties->listed;
         *equal = ties->equal;
     } else {
         rank(ties, NULL, 0, 1, kth, NULL, NULL); /* as for any k above the length */
-        *better = ties->k > 0 ? ties->seen : 0;
+        *better = k > 0 ? ties->seen : 0;
         *equal = 0;
     }
 }

@@ -29,8 +29,8 @@ void ties_begin(struct ties *ties, struct session *session, const struct options
 
 void ties_push(struct ties *ties, const void *elements, int64_t length);
 
-/* As topk_kth() on everything pushed. */
-void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal);
+/* As topk_kth() on everything pushed, for a k up to the one of the options. */
+void ties_result(struct ties *ties, int64_t k, void *kth, int64_t *better, int64_t *equal);
 
 /* Elements that stand for all that was pushed, as far as their k-th and its counts go: so many, and those
  * from `first` on. */

@@ -30,6 +30,8 @@ enum key {
     KEY_ORDER,
     KEY_UNSORTED,
     KEY_PADDING,
+    KEY_QUANTILE,
+    KEY_INTERPOLATION,
     KEY_MAX_ITERATIONS,
     KEY_EPSILON,
     KEY_EPSILON_RELATIVE,
@@ -58,6 +60,9 @@ extern const char *const format_words[];
 
 /* Parser of every option table; its input is a struct options. */
 error_t parse_option(int key, char *argument, struct argp_state *state);
+
+/* Makes the places that -k, or --quantile, of kth lists. */
+void parse_places(struct options *options, const char *list, bool quantiles);
 
 /* Makes the files whose names match the pattern the input, in the order of their names as bytes. Ends the
  * tool if there are none. */

@@ -72,6 +72,8 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
         fail_usage("--mpi needs an INPUT that is a file, or --shards: each rank reads a part of it");
     if (options->context.backend == TOPK_BACKEND_CUDA)
         fail_usage("--mpi is for CPUs, not for --device cuda");
+    if (argp == &kth_argp && options_predicate(options) != NULL)
+        fail_usage("kth --mpi takes no predicate");
     if (options_approximate(&options->problem))
         fail_usage(
             "--mpi takes no --epsilon, --epsilon-relative and --max-iterations: ranks do not approximate");
@@ -89,6 +91,13 @@ const topk_predicate *options_predicate(const struct options *options) {
     return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
 }
 
+bool options_counts(const struct options *options) {
+    for (int i = 0; i < options->place_count; i++)
+        if (options->places[i].kind != PLACE_NUMBER)
+            return true;
+    return false;
+}
+
 topk_operation options_selection(const struct options *options) {
     return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
 }
@@ -103,6 +112,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         .axis = -1,
         .delimiter = -1,
         .k = -1,
+        .takes_places = argp == &kth_argp,
         .problem = TOPK_PROBLEM_INIT,
         .predicate = TOPK_PREDICATE_INIT,
         .context = TOPK_CONTEXT_OPTIONS_INIT,
@@ -123,7 +133,10 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
     bool filters = argp == &where_argp || argp == &count_argp || argp == &mask_argp;
     if (filters ? options_predicate(options) == NULL : options->k < 0)
-        fail_usage("%s needs %s", argv[0], filters ? "a predicate, e.g. --gt 0" : "-k K");
+        fail_usage("%s needs %s", argv[0],
+                   filters             ? "a predicate, e.g. --gt 0"
+                   : argp == &kth_argp ? "-k K or --quantile Q"
+                                       : "-k K");
     if (options->json && options_writes_arrays(options))
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->csv && options->delimiter < 0)

@@ -55,12 +55,17 @@ struct options {
     bool zero_terminated; /* lines end in NUL */
 
     /* The question. */
-    int64_t k;                /* -1: not given */
-    int64_t given_k;          /* as the command line gives it; `k` grows where all ties are wanted */
-    bool all_ties;            /* select: of the elements equal to the k-th all are taken */
-    bool padding;             /* kth: a place that no element has is no error */
-    topk_problem problem;     /* ranking options, approximation, method and tuning alone */
-    topk_predicate predicate; /* UNDEFINED: not given. As written: see bounds_predicate() */
+    int64_t k;         /* -1: not given */
+    int64_t given_k;   /* as the command line gives it; `k` grows where all ties are wanted */
+    bool takes_places; /* kth: -k is a list */
+    /* kth: what -k or --quantile asks for; `k` is the last place that they may mean. */
+    struct place_asked *places;
+    int place_count;
+    enum place_between between; /* kth: what a quantile between two elements is */
+    bool all_ties;              /* select: of the elements equal to the k-th all are taken */
+    bool padding;               /* kth: a place that no element has is no error */
+    topk_problem problem;       /* ranking options, approximation, method and tuning alone */
+    topk_predicate predicate;   /* UNDEFINED: not given. As written: see bounds_predicate() */
     struct beyond low_beyond; /* its lower, or only, bound if float64 cannot hold it; else its text is NULL */
     struct beyond high_beyond;
 
@@ -91,6 +96,9 @@ static inline bool options_as_written(const struct options *options) {
 
 /* The predicate, or NULL if none is given. */
 const topk_predicate *options_predicate(const struct options *options);
+
+/* Whether a place is a part of how many elements there are. */
+bool options_counts(const struct options *options);
 
 /* Whether the selection may be approximate. */
 bool options_approximate(const topk_problem *problem);

@@ -102,6 +102,7 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
     static const char *const ties_words[] = {"lowest", "any", "all", NULL};
     static const char *const order_words[] = {"best", "any", "position", NULL};
+    static const char *const between_words[] = {"linear", "lower", "higher", "nearest", "midpoint", NULL};
     struct options *options = state->input;
     int ties;
     if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
@@ -158,7 +159,10 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->zero_terminated = true;
         break;
     case 'k':
-        options->k = parse_integer("-k", argument, 0, INT64_MAX);
+        if (options->takes_places)
+            parse_places(options, argument, false);
+        else
+            options->k = parse_integer("-k", argument, 0, INT64_MAX);
         break;
     case KEY_SMALLEST:
         options->problem.direction = TOPK_SMALLEST;
@@ -182,6 +186,12 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_PADDING:
         options->padding = true;
+        break;
+    case KEY_QUANTILE:
+        parse_places(options, argument, true);
+        break;
+    case KEY_INTERPOLATION:
+        options->between = (enum place_between)parse_word("--interpolation", argument, between_words);
         break;
     case KEY_MAX_ITERATIONS:
         options->problem.max_iterations = parse_integer("--max-iterations", argument, 0, INT64_MAX);

@@ -36,14 +36,18 @@ static const struct argp_option text_options[] = {
 
 static const struct argp_option k_options[] = {
     {NULL, 0, NULL, 0, "Ranking:", 3},
-    {NULL, 'k', "K", 0, "How many, or which place", 0},
+    {NULL, 'k', "K", 0, "How many; kth: which place, or several, and percentages: 1,10,50%", 0},
     {"smallest", KEY_SMALLEST, NULL, 0, "The smallest are best, not the largest", 0},
     {"magnitude", KEY_MAGNITUDE, NULL, 0, "Rank by absolute value", 0},
     {"nan", KEY_NAN, "largest|last", 0, "NaN ranks above infinity (the default) or behind every number", 0},
     {0},
 };
 
-static const struct argp_option padding_options[] = {
+static const struct argp_option place_options[] = {
+    {"quantile", KEY_QUANTILE, "Q[,Q...]", 0,
+     "Instead of -k: quantiles from 0, the smallest element, to 1, the largest", 3},
+    {"interpolation", KEY_INTERPOLATION, "NAME", 0,
+     "Between two elements: linear (as numpy), lower, higher, nearest or midpoint", 3},
     {"padding", KEY_PADDING, NULL, 0, "If no element has place K, print the value that loses to all others",
      3},
     {0},
@@ -114,7 +118,7 @@ static const struct argp_option bits_options[] = {
 static const struct argp input_argp = {.options = input_options, .parser = parse_option};
 static const struct argp text_argp = {.options = text_options, .parser = parse_option};
 static const struct argp k_argp = {.options = k_options, .parser = parse_option};
-static const struct argp padding_argp = {.options = padding_options, .parser = parse_option};
+static const struct argp place_argp = {.options = place_options, .parser = parse_option};
 static const struct argp order_argp = {.options = order_options, .parser = parse_option};
 static const struct argp predicate_argp = {.options = predicate_options, .parser = parse_option};
 static const struct argp run_argp = {.options = run_options, .parser = parse_option};
@@ -128,10 +132,10 @@ static const struct argp_child select_children[] = {{&input_argp, 0, NULL, 0},  
                                                     {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
                                                     {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
                                                     {&array_argp, 0, NULL, 0},     {0}};
-static const struct argp_child kth_children[] = {{&input_argp, 0, NULL, 0}, {&text_argp, 0, NULL, 0},
-                                                 {&k_argp, 0, NULL, 0},     {&padding_argp, 0, NULL, 0},
-                                                 {&run_argp, 0, NULL, 0},   {&method_argp, 0, NULL, 0},
-                                                 {&json_argp, 0, NULL, 0},  {0}};
+static const struct argp_child kth_children[] = {
+    {&input_argp, 0, NULL, 0},  {&text_argp, 0, NULL, 0},      {&k_argp, 0, NULL, 0},
+    {&place_argp, 0, NULL, 0},  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},      {0}};
 static const struct argp_child where_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
                                                    {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
                                                    {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
@@ -191,7 +195,7 @@ const struct argp kth_argp = {
     .args_doc = "[INPUT] -k K",
     .doc =
         "Print the K-th best element of INPUT (of each row of a matrix, after the row), how many are better, "
-        "and how many are equal, itself included.",
+        "and how many are equal, itself included. With a predicate, of the elements that meet it.",
     .children = kth_children,
 };
 const struct argp where_argp = {

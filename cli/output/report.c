@@ -6,7 +6,8 @@
 #include "element.h"
 #include "output.h"
 
-static void print_value(const struct report *report, const void *value, const struct beyond *beyond) {
+static void print_value(const struct report *report, topk_type type, const void *value,
+                        const struct beyond *beyond) {
     struct element_text text;
     if (beyond != NULL) { /* as it is written, which JSON may not take for a number */
         output_bytes("\"", report->json);
@@ -14,11 +15,37 @@ static void print_value(const struct report *report, const void *value, const st
         output_bytes("\"", report->json);
         return;
     }
-    element_format(report->type, value, &text);
-    bool quoted = report->json && !element_is_finite(report->type, value);
+    element_format(type, value, &text);
+    bool quoted = report->json && !element_is_finite(type, value);
     output_bytes("\"", quoted);
     output_bytes(text.text, text.length);
     output_bytes("\"", quoted);
+}
+
+/* A place as it was asked for, as JSON. */
+static void print_asked(const struct place_asked *asked) {
+    const bool quoted = asked->kind != PLACE_NUMBER;
+    if (!quoted) {
+        output_integer(asked->number);
+        return;
+    }
+    output_string("\"");
+    output_bytes(asked->text, asked->length);
+    output_string("\"");
+}
+
+static const char *place_name(const struct place_asked *asked) {
+    return asked->kind == PLACE_QUANTILE ? "\"quantile\": " : "\"k\": ";
+}
+
+static void print_places(const struct options *options) {
+    output_string(place_name(options->places));
+    output_string("[");
+    for (int i = 0; i < options->place_count; i++) {
+        output_string(i > 0 ? ", " : "");
+        print_asked(&options->places[i]);
+    }
+    output_string("], ");
 }
 
 static void print_member(const char *name, int64_t value) {
@@ -45,6 +72,8 @@ void report_begin(struct report *report, const struct options *options, const ch
         .matrix = matrix,
         .zero_terminated = options->zero_terminated,
         .whole_lines = options->field > 0 || options->delimiter >= 0,
+        .names_places =
+            options->place_count > 1 || (options->place_count == 1 && options->places->kind != PLACE_NUMBER),
         .type = type,
     };
     if (!report->json)
@@ -56,7 +85,9 @@ void report_begin(struct report *report, const struct options *options, const ch
     output_string(", \"type\": \"");
     output_string(topk_type_name(type));
     output_string("\", ");
-    if (options->given_k >= 0) {
+    if (report->names_places) {
+        print_places(options);
+    } else if (options->given_k >= 0) {
         print_member("\"k\": ", options->given_k);
         output_string(", ");
     }
@@ -88,7 +119,7 @@ void report_element(struct report *report, int64_t row, int64_t index, const voi
     if (report->json && report->flat != NULL)
         print_position(report->flat, index);
     output_string(report->json ? ", \"value\": " : "\t");
-    print_value(report, value, NULL);
+    print_value(report, report->type, value, NULL);
     output_string(report->json ? "}" : "\n");
 }
 
@@ -102,7 +133,7 @@ void report_line(struct report *report, int64_t index, const void *value, const 
     if (report->json) {
         print_member("\"index\": ", index);
         output_string(", \"value\": ");
-        print_value(report, value, beyond);
+        print_value(report, report->type, value, beyond);
         output_string(", \"text\": ");
         output_json_string(line, length);
         output_string("}");
@@ -116,13 +147,22 @@ void report_line(struct report *report, int64_t index, const void *value, const 
     output_bytes(report->zero_terminated ? "" : "\n", 1);
 }
 
-void report_kth(struct report *report, int64_t row, const void *value, const struct beyond *beyond,
-                int64_t better, int64_t equal) {
+void report_place(struct report *report, int64_t row, const struct place_answer *answer) {
     begin_result(report, row);
+    if (report->json && report->names_places) {
+        output_string(place_name(answer->asked));
+        print_asked(answer->asked);
+        output_string(", ");
+    }
     output_string(report->json ? "\"value\": " : "");
-    print_value(report, value, beyond);
-    print_member(report->json ? ", \"better\": " : "\t", better);
-    print_member(report->json ? ", \"equal\": " : "\t", equal);
+    if (answer->between)
+        print_value(report, TOPK_F64, &answer->mean, NULL);
+    else if (answer->value == NULL)
+        output_string(answer->decimal);
+    else
+        print_value(report, report->type, answer->value, answer->beyond);
+    print_member(report->json ? ", \"better\": " : "\t", answer->better);
+    print_member(report->json ? ", \"equal\": " : "\t", answer->equal);
     output_string(report->json ? "}" : "\n");
 }
 

@@ -8,7 +8,8 @@
  * {"row": r, "index": i, "value": v, "text": t}, with "row" for a matrix and "text" for text input alone;
  * of a flat array "index" is followed by "position": [i, j, ...], the index along each axis.
  * kth has "better" and "equal" in place of "index" and "text"; count has "count", and mask "match", alone.
- * Values that are not finite are strings. */
+ * Where kth was asked for several places or for percentages, "k" is the list of them, in each result the one
+ * that it answers; of quantiles "quantile" is, as strings. Values that are not finite are strings. */
 #ifndef TOPK_CLI_REPORT_H
 #define TOPK_CLI_REPORT_H
 
@@ -25,6 +26,7 @@ struct report {
     bool zero_terminated; /* lines of text input are printed with NUL for an end */
     bool whole_lines;     /* text input with fields: its lines are printed without their index */
     bool any;             /* a result has been printed */
+    bool names_places;    /* results in JSON say which place they answer for */
     topk_type type;
     const struct layout *flat; /* whose axes give each element a position in JSON; NULL: no position */
 };
@@ -43,8 +45,18 @@ void report_element(struct report *report, int64_t row, int64_t index, const voi
 void report_line(struct report *report, int64_t index, const void *value, const struct beyond *beyond,
                  const char *line, size_t length);
 
-void report_kth(struct report *report, int64_t row, const void *value, const struct beyond *beyond,
-                int64_t better, int64_t equal);
+/* An answer of kth: an element, a number beyond float64, or what lies between two elements. */
+enum { ANSWER_DECIMAL_BYTES = 64 };
+struct place_answer {
+    const struct place_asked *asked;
+    const void *value;                  /* an element; NULL: it lies between two */
+    const struct beyond *beyond;        /* printed in the element's place; NULL: none */
+    bool between;                       /* of floats: `mean` counts */
+    double mean;                        /* of floats */
+    char decimal[ANSWER_DECIMAL_BYTES]; /* of integers, exactly */
+    int64_t better, equal;
+};
+void report_place(struct report *report, int64_t row, const struct place_answer *answer);
 
 /* A result that is one integer, by its name in JSON. */
 void report_integer(struct report *report, int64_t row, const char *name, int64_t integer);

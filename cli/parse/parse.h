@@ -61,6 +61,37 @@ size_t number_shortest(double value, char text[NUMBER_SHORTEST_BYTES]);
 /* A decimal integer from `least` to `most`, and nothing else in the string. */
 bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value);
 
+/* ---- Places in a ranking --------------------------------------------------------------------- */
+
+/* One of the places that -k or --quantile of `topk kth` asks for. */
+struct place_asked {
+    enum {
+        PLACE_NUMBER,   /* that place, from 1 */
+        PLACE_PERCENT,  /* the first place that so many percent of the elements reach */
+        PLACE_QUANTILE, /* as numpy counts: so far on the way from the first place to the last */
+    } kind;
+    int64_t number; /* of NUMBER */
+    int64_t numerator,
+        denominator;  /* of the others: a part of all elements. 100 times a power of ten, or one */
+    const char *text; /* as it is written */
+    size_t length;
+};
+
+/* Parses text[0, length): "10" or "99.5%", above 0 %; or a quantile from 0 to 1. Up to 15 decimals. */
+bool place_parse(const char *text, size_t length, bool quantile, struct place_asked *place);
+
+/* What a quantile that lies between two places is. */
+enum place_between { BETWEEN_LINEAR, BETWEEN_LOWER, BETWEEN_HIGHER, BETWEEN_NEAREST, BETWEEN_MIDPOINT };
+
+/* A place, or `rest` / `whole` of the way from place `low` to place `high`. `whole` is a power of ten. */
+struct place_pair {
+    int64_t low, high;
+    int64_t rest, whole;
+};
+
+/* Among `length` elements. Of none the place is 1. */
+struct place_pair place_among(const struct place_asked *asked, int64_t length, enum place_between how);
+
 /* ---- Numbers beyond float64 ------------------------------------------------------------------ */
 
 /* A decimal that number_parse() found out of RANGE: beyond the largest float64, or between 0 and the least

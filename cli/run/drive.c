@@ -111,7 +111,8 @@ void drive(struct task *task, const struct options *given, const struct operatio
     /* kth copies rows to a GPU through slots only where they are longer than a piece. */
     const bool long_rows =
         (uint64_t)source->layout.cols * topk_type_size(type) > (uint64_t)options->piece_bytes;
-    const bool streams = options->k >= 0 && (operation->operation != TOPK_OPERATION_KTH || long_rows);
+    const bool streams = options->k >= 0 && operation->operation != TOPK_OPERATION_KTH_WHERE &&
+                         (operation->operation != TOPK_OPERATION_KTH || long_rows);
     session_begin(&task->session, options, operation->operation, type,
                   streams && !source->is_text ? source->bytes : 0);
     source_share(source, session_threads(&task->session));

@@ -139,6 +139,8 @@ class Ranks(Case):
         self.same(["kth", path, "-k", 700])
         self.same(["kth", path, "-k", 2500, "--magnitude"], "--piece-bytes", 613, ranks=(3,))
         self.same(["kth", path, "-k", 5001, "--padding"], ranks=(2,))
+        self.same(["kth", path, "-k", "7,50%,6000"], "--padding", ranks=(3,))
+        self.same(["kth", path, "--quantile", "0,0.123,1"], ranks=(2,))
         self.same(["count", path, "--between", -1, 7], "--json", ranks=(1, 3))
 
     def test_other_formats(self):
@@ -197,6 +199,8 @@ class Ranks(Case):
         self.same(["kth", path, "-k", 77])
         for k, options in ((3, ["--nan", "last"]), (900, ["--magnitude", "--smallest"]), (3001, ["--padding"]), (1, ["--json"])):
             self.same(["kth", path, "-k", k], *options, ranks=(3,))
+        self.same(["kth", path, "-k", "3,50%,99.9%,3001"], "--padding", ranks=(1, 3))
+        self.same(["kth", path, "--quantile", "0.1,0.9", "--interpolation", "lower", "--json"], ranks=(3,))
         self.same(["count", path, "--gt", "1e399"], ranks=(1, 3))
 
     def test_fields_and_headers(self):
@@ -282,6 +286,7 @@ class Ranks(Case):
         self.fail_together(2, "--mpi needs an INPUT that is a file, .*", "select", "-k", 1, status=2)
         self.fail_together(2, "--mpi takes no --epsilon, .*", "select", path, "-k", 1, "--epsilon", 1, status=2)
         self.fail_together(2, "-k 4: no element has that place, .*", "kth", path, "-k", 4)
+        self.fail_together(2, "kth --mpi takes no predicate", "kth", path, "-k", 1, "--gt", 0, status=2)
         self.write("z.npy", npy_header("<f4", (3,)) + pack("f", [1, 3, 2]))
         self.fail_together(3, ".*z.npy: holds f32, but .*x.npy holds i32", "select", "--shards", self.path("[xz].npy"), "-k", 1)
         self.fail_together(3, "standard output: No space left on device", "select", path, "-k", 1,

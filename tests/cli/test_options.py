@@ -40,7 +40,7 @@ class Help(harness.Case):
         groups = {
             "Input:": "axis cols dtype flat format shards skip-bytes",
             "Text:": "csv delimiter field header human skip-invalid z zero-terminated",
-            "Ranking:": "k magnitude nan order padding smallest ties unsorted",
+            "Ranking:": "interpolation k magnitude nan order padding quantile smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
             "Execution:": "device method mpi quiet threads tuning",
@@ -136,7 +136,7 @@ class Usage(harness.Case):
                 (["help", "select", "kth"], "help takes one command, not 'kth'"),
                 (["select"], "topk select needs -k K"),
                 (["select", "-"], "topk select needs -k K"),
-                (["kth", "-"], "topk kth needs -k K"),
+                (["kth", "-"], "topk kth needs -k K or --quantile Q"),
                 (["explain", "-"], "topk explain needs -k K"),
                 (["where", "-"], "topk where needs a predicate, e.g. --gt 0"),
                 (["count", "-"], "topk count needs a predicate, e.g. --gt 0"),

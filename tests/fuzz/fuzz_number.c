@@ -117,6 +117,26 @@ static void check_integer(const char *text, size_t length) {
         demand(status == NUMBER_OK && quick.u64 == value.u64);
 }
 
+/* What is taken lies among the elements, in order. */
+static void check_place(const char *text, size_t length) {
+    static const int64_t lengths[] = {1, 2, 1000, INT64_MAX};
+    struct place_asked asked;
+    for (int quantile = 0; quantile < 2; quantile++) {
+        if (!place_parse(text, length, quantile, &asked))
+            continue;
+        demand((asked.kind == PLACE_QUANTILE) == quantile);
+        for (int i = 0; i < 4; i++) {
+            for (int how = BETWEEN_LINEAR; how <= BETWEEN_MIDPOINT; how++) {
+                const struct place_pair pair = place_among(&asked, lengths[i], (enum place_between)how);
+                demand(pair.high - pair.low == 0 || (pair.high - pair.low == 1 && quantile));
+                demand(pair.rest >= 0 && pair.rest < pair.whole);
+                demand((pair.rest > 0) == (pair.high > pair.low));
+                demand(asked.kind == PLACE_NUMBER || (pair.low >= 1 && pair.high <= lengths[i]));
+            }
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     demand(text != NULL);
@@ -127,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_float(text, size);
         check_integer(text, size);
         check_size(text, size);
+        check_place(text, size);
     }
     free(text);
     return 0;
