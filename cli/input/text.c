@@ -39,12 +39,11 @@ static void open_ranges(struct text *text) {
 void text_open(struct text *text, const struct options *options) {
     *text = (struct text){.name = options->name, .options = options, .threads = 1};
     open_ranges(text);
-    const bool fields = options->field > 0 || options->delimiter >= 0;
     text->format = (struct line_format){
         .type = options->dtype == TOPK_TYPE_UNDEFINED ? TOPK_F64 : options->dtype,
-        .field = !fields              ? 0
-                 : options->field > 0 ? options->field
-                                      : 1,
+        .field = !options_fields(options) ? 0
+                 : options->field > 0     ? options->field
+                                          : 1,
         .delimiter = options->delimiter,
         .end = options->zero_terminated ? '\0' : '\n',
         .quotes = options->csv,
@@ -281,6 +280,30 @@ static void join(struct text *text, struct blocks *blocks) {
     }
 }
 
+/* Finds the column in the last line of a header, and keeps the first file's header. */
+static void take_header_line(struct text *text, const char *line, size_t length) {
+    const struct options *options = text->options;
+    if (options->column == NULL)
+        return;
+    if (text->range == 0) {
+        const size_t kept = line_text_length(&text->format, line, length);
+        text->header = reallocate(text->header, text->header_length + kept + 1, 1);
+        memcpy(text->header + text->header_length, line, kept);
+        text->header_length += kept + 1;
+        text->header[text->header_length - 1] = text->format.end;
+    }
+    if (text->header_passed + 1 < options->header)
+        return;
+    const int64_t field = line_column(&text->format, line, length, options->column);
+    char reason[256];
+    snprintf(reason, sizeof reason, "the header names %s column '%.100s'",
+             field == 0 ? "no" : "more than one", options->column);
+    if (field <= 0)
+        fail_in_line(text->name, text->ranges[text->range].file, text->header_passed + 1, reason);
+    text->format.field = field;
+    text->has_column = true;
+}
+
 /* Passes lines of the header. False if more bytes are needed for that, or are needed behind it. */
 static bool pass_header(struct text *text, struct blocks *blocks) {
     while (text->header_passed < text->options->header && blocks->begin < text->lines_end) {
@@ -293,6 +316,7 @@ static bool pass_header(struct text *text, struct blocks *blocks) {
         const size_t next = (size_t)(end + 1 - text->lines);
         if (blocks->has_nul)
             refuse_nul(text, blocks->begin, next, text->header_passed);
+        take_header_line(text, text->lines + blocks->begin, next - blocks->begin);
         blocks->begin = next;
         text->header_passed++;
     }
@@ -365,8 +389,11 @@ bool text_next(struct text *text) {
     while (text->count == 0) {
         struct blocks *blocks = load(text);
         if (blocks == NULL) {
-            if (!next_range(text))
+            if (!next_range(text)) {
+                if (text->options->column != NULL && !text->has_column)
+                    fail("%s: has no header to name column '%s'", text->name, text->options->column);
                 return false;
+            }
             bytes_read_ahead(&text->bytes, wanted);
             continue;
         }
@@ -419,6 +446,7 @@ void text_close(struct text *text) {
         if (text->ranges[i].descriptor != STDIN_FILENO)
             close(text->ranges[i].descriptor);
     bytes_end(&text->bytes);
+    release(text->header);
     release(text->ranges);
     release(text->parts);
     release(text->values);

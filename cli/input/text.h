@@ -40,7 +40,10 @@ struct text {
     int64_t range_base;    /* the line of the input that is its first */
     int64_t header_passed; /* lines of the range's file that came before that one, but other ranks' */
     struct line_format format;
-    uint64_t size; /* of all files; 0: not known */
+    char *header;         /* --column: the lines of the first file's header, with their ends */
+    size_t header_length; /* of these bytes */
+    bool has_column;      /* some header has named it */
+    uint64_t size;        /* of all files; 0: not known */
     struct input_bytes bytes;
     bool is_last;       /* nothing comes behind the bytes at hand */
     size_t usual_bytes; /* to read ahead */

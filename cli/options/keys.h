@@ -18,6 +18,7 @@ enum key {
     KEY_AXIS,
     KEY_FLAT,
     KEY_FIELD,
+    KEY_COLUMN,
     KEY_DELIMITER,
     KEY_CSV,
     KEY_HEADER,

@@ -19,9 +19,10 @@ static void check_bound(const struct options *options, const topk_bound *bound, 
 static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
-    if (!text && (options->field > 0 || options->delimiter >= 0 || options->header > 0 ||
-                  options->skip_invalid || options->human || options->zero_terminated))
-        fail_usage("--field, --delimiter, --csv, --header, --skip-invalid, --human and --zero-terminated are "
+    if (!text && (options_fields(options) || options->header > 0 || options->skip_invalid || options->human ||
+                  options->zero_terminated))
+        fail_usage("--field, --column, --delimiter, --csv, --header, --skip-invalid, --human and "
+                   "--zero-terminated are "
                    "for text, and '%s' is %s",
                    options->path, format_words[format]);
     if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
@@ -47,6 +48,8 @@ static void check_input(const struct options *options) {
 
 static void check_shards(const struct options *options) {
     const enum input_format format = options->format;
+    if (options->mpi && options->column != NULL)
+        fail_usage("--mpi takes no --column: one rank alone reads the header");
     if (options->mpi && options->csv)
         fail_usage(
             "--mpi takes no --csv: between quotes a line may end, so ranks cannot tell where one begins");
@@ -141,6 +144,10 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->csv && options->delimiter < 0)
         options->delimiter = ',';
+    if (options->column != NULL && options->field > 0)
+        fail_usage("--field and --column both say which field: choose");
+    if (options->column != NULL && options->header == 0)
+        options->header = 1;
     check_outputs(options, !options_writes_arrays(options));
     const int reason = open_input(options);
     check_input(options);

@@ -47,6 +47,7 @@ struct options {
     int axis;                 /* along the rows; negative: from the last one; -1: not given */
     bool flat;                /* an array is one row */
     int64_t field;            /* 0: not given */
+    const char *column;       /* the name of the field in the header's last line; NULL: not given */
     int delimiter;            /* -1: not given */
     bool csv;
     int64_t header; /* lines before the first element */
@@ -92,6 +93,11 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
 /* Whether elements are numbers of text that are compared as they are written, from 2^53 up as well. */
 static inline bool options_as_written(const struct options *options) {
     return options->format == FORMAT_TEXT && options->dtype == TOPK_TYPE_UNDEFINED && !options->human;
+}
+
+/* Whether a line of text has fields, and is printed whole. */
+static inline bool options_fields(const struct options *options) {
+    return options->field > 0 || options->column != NULL || options->delimiter >= 0;
 }
 
 /* The predicate, or NULL if none is given. */

@@ -140,6 +140,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_FIELD:
         options->field = parse_integer("--field", argument, 1, INT64_MAX);
         break;
+    case KEY_COLUMN:
+        options->column = argument;
+        break;
     case KEY_DELIMITER:
         options->delimiter = parse_delimiter(argument);
         break;

@@ -25,6 +25,8 @@ static const struct argp_option input_options[] = {
 static const struct argp_option text_options[] = {
     {NULL, 0, NULL, 0, "Text:", 2},
     {"field", KEY_FIELD, "N", 0, "The number is field N of its line, counting from 1", 0},
+    {"column", KEY_COLUMN, "NAME", 0,
+     "The number is the field that the header calls NAME; prints the header, too", 0},
     {"delimiter", KEY_DELIMITER, "C", 0, "Fields are separated by the character C, not by blanks", 0},
     {"csv", KEY_CSV, NULL, 0, "Fields are separated by commas, and may be quoted", 0},
     {"header", KEY_HEADER, "N", OPTION_ARG_OPTIONAL, "Leave out the first N lines (1)", 0},

@@ -71,7 +71,7 @@ void report_begin(struct report *report, const struct options *options, const ch
         .json = options->json,
         .matrix = matrix,
         .zero_terminated = options->zero_terminated,
-        .whole_lines = options->field > 0 || options->delimiter >= 0,
+        .whole_lines = options_fields(options),
         .names_places =
             options->place_count > 1 || (options->place_count == 1 && options->places->kind != PLACE_NUMBER),
         .type = type,

@@ -166,41 +166,81 @@ static enum number_status parse_token(const struct line_format *format, const ch
     return status == NUMBER_INEXACT && format->rounds ? NUMBER_OK : status;
 }
 
+/* The end of the field at *token, which moves to behind the blanks before it where blanks separate fields. */
+static const char *field_end(const struct line_format *format, const char **token, const char *end) {
+    if (format->delimiter >= 0) {
+        const char *behind = format->quotes ? skip_quoted(format, *token, end) : *token;
+        const char *found = behind != NULL ? memchr(behind, format->delimiter, (size_t)(end - behind)) : NULL;
+        return found != NULL ? found : end;
+    }
+    while (*token < end && is_blank(format, **token))
+        ++*token;
+    const char *blank = *token;
+    while (blank < end && !is_blank(format, *blank))
+        blank++;
+    return blank;
+}
+
+/* Leaves a field's text without blanks and quotes around it. Returns whether it was quoted. */
+static bool strip(const struct line_format *format, const char **token, const char **end) {
+    trim(format, token, end);
+    if (!format->quotes || *end - *token < 2 || **token != '"' || (*end)[-1] != '"')
+        return false;
+    ++*token;
+    --*end;
+    trim(format, token, end);
+    return true;
+}
+
 /* The field's token in text[0, length), a line without its end; NULL if the line has too few fields. */
 static const char *find_field(const struct line_format *format, const char *text, size_t length,
                               size_t *token_length) {
     const char *end = text + length;
-    int64_t field = format->field > 0 ? format->field : 1;
+    const int64_t field = format->field > 0 ? format->field : 1;
     const char *token = text;
     const char *token_end;
     for (int64_t at = 1;; at++) {
-        if (format->delimiter < 0) {
-            while (token < end && is_blank(format, *token))
-                token++;
-            if (token == end && at > 1)
-                return NULL;
-            for (token_end = token; token_end < end && !is_blank(format, *token_end);)
-                token_end++;
-        } else {
-            const char *behind = format->quotes ? skip_quoted(format, token, end) : token;
-            token_end = memchr(behind, format->delimiter, (size_t)(end - behind));
-            if (token_end == NULL)
-                token_end = end;
-        }
+        token_end = field_end(format, &token, end);
+        if (format->delimiter < 0 && token == end && at > 1)
+            return NULL;
         if (at == field)
             break;
         if (token_end == end)
             return NULL;
         token = token_end + 1;
     }
-    trim(format, &token, &token_end);
-    if (format->quotes && token_end - token > 1 && *token == '"' && token_end[-1] == '"') {
-        token++;
-        token_end--;
-        trim(format, &token, &token_end);
-    }
+    strip(format, &token, &token_end);
     *token_length = (size_t)(token_end - token);
     return token;
+}
+
+/* Whether a field's text is `name`. Between quotes two quotes are one. */
+static bool is_named(const char *text, const char *end, bool quoted, const char *name) {
+    for (; text < end; text++, name++) {
+        if (*text != *name || *name == '\0')
+            return false;
+        text += quoted && *text == '"' && text + 1 < end && text[1] == '"';
+    }
+    return *name == '\0';
+}
+
+int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name) {
+    const char *token = line;
+    const char *const end = line + line_text_length(format, line, length);
+    int64_t found = 0;
+    for (int64_t field = 1;; field++) {
+        const char *token_end = field_end(format, &token, end);
+        const char *const behind = token_end;
+        const bool quoted = strip(format, &token, &token_end);
+        if (is_named(token, token_end, quoted, name)) {
+            if (found > 0)
+                return -1;
+            found = field;
+        }
+        if (behind == end)
+            return found;
+        token = behind + 1;
+    }
 }
 
 /* Parses any line; `length` includes its end. */

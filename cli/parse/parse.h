@@ -174,6 +174,9 @@ bool line_has_number(const struct line_error *error);
 /* The byte that ends the line at `text`; NULL if all such bytes are within quotes. end[-1] is one. */
 const char *line_newline(const struct line_format *format, const char *text, const char *end);
 
+/* Which field of a line, `length` bytes with its end, is `name`, from 1. 0: none is; -1: more than one is. */
+int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name);
+
 /* The length of a line without its end: LF, CR LF or NUL. `length` includes that end. */
 size_t line_text_length(const struct line_format *format, const char *line, size_t length);
 

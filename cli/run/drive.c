@@ -7,6 +7,7 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 #include "../engine/bounds.h"
+#include "../output/output.h"
 
 /* A piece that is not mapped is a copy. It should fit where a mapping does not. */
 enum { UNMAPPED_PIECE_BYTES = 16 << 20 };
@@ -60,10 +61,24 @@ static void place_lines(struct task *task) {
     share_skipped(task, &before);
 }
 
+/* The header comes before the whole lines that are printed. */
+static void print_header(struct task *task, const struct operation *operation) {
+    const struct text *text = &task->source.text;
+    const bool prints_lines = operation->operation == TOPK_OPERATION_WHERE ||
+                              operation->operation == TOPK_OPERATION_SELECT ||
+                              operation->operation == TOPK_OPERATION_SELECT_WHERE;
+    if (task->prints && prints_lines && text->header_length > 0 && !task->options->json)
+        output_bytes(text->header, text->header_length);
+}
+
 static void take_pieces(struct task *task, const struct operation *operation) {
     const struct source *source = &task->source;
+    bool begun = false;
     for (struct piece piece; source_next(&task->source, &piece);
          progress_update(&task->progress, source_done(source))) {
+        if (!begun)
+            print_header(task, operation);
+        begun = true;
         task->problem.rows = piece.rows;
         task->problem.length_max = piece.length;
         task->problem.index_base = piece.begin;
@@ -71,6 +86,8 @@ static void take_pieces(struct task *task, const struct operation *operation) {
         if (operation->end_rows != NULL && source_ends_rows(source, &piece))
             operation->end_rows(task, piece.row, piece.rows);
     }
+    if (!begun)
+        print_header(task, operation);
     if (task->ranks != NULL && source->is_text)
         place_lines(task);
     if (operation->end_rows != NULL && source->is_text)

@@ -39,7 +39,7 @@ class Help(harness.Case):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
             "Input:": "axis cols dtype flat format shards skip-bytes",
-            "Text:": "csv delimiter field header human skip-invalid z zero-terminated",
+            "Text:": "column csv delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "interpolation k magnitude nan order padding quantile smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
@@ -175,9 +175,11 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--format", "csv"],
                  "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
-                 r"--field, --delimiter, .* are for text, and 'a\.npy' is npy"),
+                 r"--field, --column, --delimiter, .* are for text, and 'a\.npy' is npy"),
                 *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
                   for option in ("--csv", "--header", "--skip-invalid", "--human")),
+                (["select", "-", "-k", "1", "--field", "1", "--column", "a"],
+                 "--field and --column both say which field: choose"),
                 (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),
                 (["select", "-", "-k", "1", "--human", "--dtype", "int64"], "--human reads float64, not i64"),
                 (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols and --skip-bytes are for raw files, and 'a\.npy' is npy"),
