@@ -5,6 +5,7 @@
 
 usage: words.py SOURCE_DIR
 """
+import functools
 import pathlib
 import re
 import sys
@@ -17,20 +18,24 @@ PYTHON_COMMENT = re.compile(r'"""(?!\\).*?"""|#[^\n]*', re.DOTALL)
 COMMENTS = {".py": PYTHON_COMMENT} | dict.fromkeys((".c", ".h", ".hpp", ".cpp", ".cu", ".cuh", ".def"), C_COMMENT)
 
 
-def comments_of(path):
-    """The comments, a line each, with the lines on which they begin."""
-    text = path.read_text()
-    for found in COMMENTS[path.suffix].finditer(text):
-        yield text.count("\n", 0, found.start()) + 1, " ".join(re.sub(r"\n\s*\*? *", " ", found[0]).split())
+@functools.cache
+def counted(text, suffix):
+    """The number of words in the comments of a file, and the hard ones: (line on which the comment begins, words)."""
+    words, hard = 0, []
+    for found in COMMENTS[suffix].finditer(text):
+        comment = " ".join(re.sub(r"\n\s*\*? *", " ", found[0]).split())
+        words += len(comment.split())
+        hard += [(text.count("\n", 0, found.start()) + 1, one) for one in HARD.findall(comment)]
+    return words, hard
 
 
 def problems_of(root):
     for part in PARTS:
         words, hard = 0, []
         for path in sorted(path for path in (root / part).rglob("*") if path.suffix in COMMENTS):
-            for line, comment in comments_of(path):
-                words += len(comment.split())
-                hard += [f"  {path.relative_to(root)}:{line}: {found}" for found in HARD.findall(comment)]
+            more, found = counted(path.read_text(), path.suffix)
+            words += more
+            hard += [f"  {path.relative_to(root)}:{line}: {one}" for line, one in found]
         if len(hard) > IN_1000 / 1000 * words:
             yield "\n".join([f"{part}: hard words {1000 * len(hard) / words:.2f} times in 1000, more than {IN_1000}:", *hard])
 
