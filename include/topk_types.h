@@ -56,7 +56,8 @@ typedef enum topk_status {
 
 /* TOPK_ERROR_CONTRADICTION is a mistake of the caller's, that no release will serve:
  *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR; two of max_iterations,
- *     epsilon and epsilon_relative; one of these with an operation other than select and select_where
+ *     epsilon and epsilon_relative; one of these with an operation other than select and select_where; ranks
+ *     with one other than kth and kth_where; k_stride without ranks
  *   - in an input: lengths, begins, ends or offsets that its shape has no use for; a predicate, a routing or
  *     lists where the operation takes none, or the function takes it otherwise
  *   - in an output: an array that the operation does not write
@@ -76,6 +77,7 @@ typedef enum topk_status {
  *     magnitude, the largest first, with NaN last
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
+ *   - ranks in shards and many ranks, and on a GPU
  *   - an operation that no method of the backend does
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size, init and import: memory that init did not

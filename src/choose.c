@@ -145,6 +145,13 @@ static const struct method *named_method(const topk_context *context, const stru
     return name == NULL ? NULL : topk_find_method(backend, name);
 }
 
+static topk_status check_ranks(const struct backend *backend, const struct plan *plan) {
+    return plan->problem.ranks == 0 || backend->has_ranks
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->ranks is %lld: the %s backend finds one k a row",
+                           (long long)plan->problem.ranks, backend->name);
+}
+
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct room *room,
                         struct choice *choice) {
     const struct backend *backend = context->backend;
@@ -153,6 +160,10 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     if (is_forced && named == NULL) {
         return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "the %s backend has no method '%.64s'", backend->name,
                          plan->problem.method);
+    }
+    const topk_status status = check_ranks(backend, plan);
+    if (status != TOPK_OK) {
+        return status;
     }
     const size_t used = room->used;
     choice->count = backend->method_count;
@@ -280,6 +291,10 @@ topk_status topk_choose_one(const topk_context *context, const struct plan *plan
                             struct candidate *chosen) {
     const struct method *named = named_method(context, plan);
     const bool is_forced = plan->problem.method != NULL;
+    const topk_status status = check_ranks(context->backend, plan);
+    if (status != TOPK_OK) {
+        return status;
+    }
     const bool found = (named != NULL && ask_any(context, plan, named, room, chosen)) ||
                        (!is_forced && choose_cheapest(context, plan, room, chosen));
     if (!found) {

@@ -126,6 +126,7 @@ struct backend {
     const char *name;
     topk_backend kind;
     bool has_streams;                        /* else topk_stream must be NULL */
+    bool has_ranks;                          /* problem.ranks may be set */
     const struct accumulators *accumulators; /* accumulator.h */
     const struct sharding *sharding;         /* sharded.h; NULL: it has none */
     const struct peering *peering;           /* peer.h; likewise */

@@ -82,6 +82,8 @@ static topk_status check_counts(const topk_problem *p) {
         {"elements_max", p->elements_max},
         {"index_base", p->index_base},
         {"max_iterations", p->max_iterations},
+        {"ranks", p->ranks},
+        {"k_stride", p->k_stride},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].value < 0) {
@@ -94,7 +96,7 @@ static topk_status check_counts(const topk_problem *p) {
 
 static topk_status check_ranges(const topk_problem *p) {
     const int64_t any = p->rows | p->length_max | p->k_max | p->row_stride | p->elements_max | p->index_base |
-                        p->max_iterations;
+                        p->max_iterations | p->ranks | p->k_stride;
     if (any < 0) {
         return check_counts(p);
     }
@@ -138,6 +140,38 @@ static topk_status check_approximation(struct plan *plan) {
     return TOPK_OK;
 }
 
+/* Whether the operation has ranks, and how they lie. */
+static topk_status check_ranks(struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    if (p->ranks != 0 && !operation_is_kth(plan->operation)) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
+                         "problem->ranks belongs to kth and kth_where, %s has no ranks",
+                         topk_operations[plan->operation].name);
+    }
+    if (p->k_stride != 0 && p->ranks == 0) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "problem->k_stride belongs to problem->ranks, which is 0");
+    }
+    plan->ranks = p->ranks == 0 ? 1 : p->ranks;
+    plan->k_pitch = p->ranks == 0 ? 1 : p->k_stride;
+    return TOPK_OK;
+}
+
+/* Entries of input.k, and slots of all ranks. */
+static bool ranks_overflow(struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t last_row = p->rows > 0 ? p->rows - 1 : 0;
+    int64_t entries, slots;
+    bool overflow = __builtin_mul_overflow(p->rows, plan->ranks, &slots) ||
+                    __builtin_mul_overflow(last_row, plan->k_pitch, &entries) ||
+                    __builtin_add_overflow(entries, p->rows > 0 ? plan->ranks : 0, &entries);
+    if (!overflow) {
+        (void)topk_checked_bytes(slots, 8, &overflow);
+        (void)topk_checked_bytes(entries, 8, &overflow);
+        plan->k_entries = (size_t)entries;
+    }
+    return overflow;
+}
+
 /* Positions and sizes: none may overflow. */
 static topk_status derive_sizes(struct plan *plan) {
     topk_problem *p = &plan->problem;
@@ -174,6 +208,11 @@ static topk_status derive_sizes(struct plan *plan) {
             "the buffers of %lld rows of %lld elements, stride %lld and k_max %lld exceed 2^63 bytes",
             (long long)p->rows, (long long)p->length_max, (long long)p->row_stride, (long long)p->k_max);
     }
+    if (ranks_overflow(plan)) {
+        return topk_fail(TOPK_ERROR_OVERFLOW,
+                         "%lld ranks of %lld rows, with k_stride %lld, exceed 2^63 bytes",
+                         (long long)plan->ranks, (long long)p->rows, (long long)plan->k_pitch);
+    }
     plan->input_elements = (size_t)elements;
     plan->output_elements = (size_t)outputs;
     return TOPK_OK;
@@ -206,7 +245,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->surplus = 0;
     if ((p->tuning != NULL && (status = topk_tuning_check(p->tuning)) != TOPK_OK) ||
-        (status = check_approximation(plan)) != TOPK_OK) {
+        (status = check_approximation(plan)) != TOPK_OK || (status = check_ranks(plan)) != TOPK_OK) {
         return status;
     }
     if (topk_operations[operation].check != NULL &&
@@ -281,7 +320,7 @@ topk_status topk_read_input(const topk_input *caller, topk_input *input) {
 topk_status topk_check_input(const struct plan *plan, const topk_input *input, bool values_required,
                              struct buffer_list *buffers) {
     const topk_problem *p = &plan->problem;
-    const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
+    const size_t extent = plan->extent_bytes, rows = (size_t)p->rows, ks = plan->k_entries;
     const bool routes = topk_operations[plan->operation].has_routing;
     const topk_status status = check_shape_arrays(p, input);
     if (status != TOPK_OK) {
@@ -309,6 +348,6 @@ topk_status topk_check_input(const struct plan *plan, const topk_input *input, b
                                                  extent, rows > 0, false});
         break;
     }
-    buffer_list_add(buffers, (struct buffer){"input->k", input->k, rows * extent, extent, false, false});
+    buffer_list_add(buffers, (struct buffer){"input->k", input->k, ks * extent, extent, false, false});
     return TOPK_OK;
 }

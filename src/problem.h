@@ -25,6 +25,9 @@ struct plan {
     size_t extent_bytes;
     size_t input_elements;  /* elements that rows can reach in values */
     size_t output_elements; /* rows x k_max; 0 unless the k best are written */
+    int64_t ranks;          /* of each row: 1 unless problem.ranks says more */
+    int64_t k_pitch;        /* entries of input.k from one row to the next: 1 without problem.ranks */
+    size_t k_entries;       /* of input.k */
     uint64_t padding;       /* bits of the padding value */
     /* Of kth inside another call: it may find, in place of the k-th key, a bound that the k best reach and at
      * most this number of elements besides. Then `better` counts the elements above a range of keys that
@@ -127,9 +130,12 @@ static inline struct row_extent plan_row(const struct plan *plan, const topk_inp
     return extent;
 }
 
+/* Of a row with several ranks this is the first; input->k may point to another one (topk_cpu_rank_call()). */
 static inline int64_t plan_row_k(const struct plan *plan, const topk_input *input, int64_t row) {
     const topk_problem *p = &plan->problem;
-    return input->k == NULL ? p->k_max : clamp_extent(read_extent(input->k, row, p->extent_type), p->k_max);
+    return input->k == NULL
+               ? p->k_max
+               : clamp_extent(read_extent(input->k, row * plan->k_pitch, p->extent_type), p->k_max);
 }
 
 #endif

@@ -56,7 +56,7 @@ static unsigned given_outputs(const topk_output *o) {
 static size_t results_of(const struct plan *plan, const topk_output *output) {
     return plan->operation == TOPK_OPERATION_WHERE      ? (size_t)output->capacity
            : topk_operations[plan->operation].has_slots ? plan->output_elements
-                                                        : (size_t)plan->problem.rows;
+                                                        : (size_t)(plan->problem.rows * plan->ranks);
 }
 
 /* `payload_bytes` of an element of that output. */
@@ -85,6 +85,8 @@ static struct buffer buffer_of(const struct plan *plan, const topk_output *outpu
         break;
     case TOPK_OUTPUT_BETTER:
     case TOPK_OUTPUT_EQUAL:
+        count = results_of(plan, output);
+        break;
     case TOPK_OUTPUT_COUNTS:
         break;
     }

@@ -34,7 +34,10 @@ static topk_status read_problem(const topk_problem *caller, topk_problem *proble
         problem->index_type = TOPK_INDEX_I64;
         problem->index_base = 0;
     }
-    return status;
+    return status != TOPK_OK || problem->ranks == 0
+               ? status
+               : topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->ranks is %lld: shards find one k a row",
+                           (long long)problem->ranks);
 }
 
 /* A part's problem as one of the state: the vector of the part bounds no row of the shard. */

@@ -29,7 +29,7 @@ topk_add_unit_test(jobs test_jobs)
 topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 
-foreach(name status context backends problem structs buffers methods approximation
+foreach(name status context backends problem structs buffers methods approximation ranks
     accumulator_misuse routing merging simple types plan)
   topk_unit_test(api_${name} api/${name}.c)
 endforeach()

@@ -165,15 +165,32 @@ void topk_cpu_write_masked(const struct call *call, const struct masked *from, i
 }
 
 static void store_kth(const struct call *call, int64_t row, uint64_t bits, int64_t better, int64_t equal) {
+    const int64_t at = row * call->plan->ranks;
     if (call->values != NULL) {
-        store_element(call->values, row, call->plan->element_bytes, bits);
+        store_element(call->values, at, call->plan->element_bytes, bits);
     }
     if (call->better != NULL) {
-        call->better[row] = better;
+        call->better[at] = better;
     }
     if (call->equal != NULL) {
-        call->equal[row] = equal;
+        call->equal[at] = equal;
     }
+}
+
+/* NULL stays NULL. */
+static void *behind(void *array, int64_t count, size_t bytes) {
+    return array == NULL ? NULL : (char *)array + (size_t)count * bytes;
+}
+
+struct call topk_cpu_rank_call(const struct call *call, int64_t rank) {
+    struct call one = *call;
+    if (call->input.k != NULL) {
+        one.input.k = (const char *)call->input.k + (size_t)rank * call->plan->extent_bytes;
+    }
+    one.values = behind(call->values, rank, call->plan->element_bytes);
+    one.better = behind(call->better, rank, sizeof *one.better);
+    one.equal = behind(call->equal, rank, sizeof *one.equal);
+    return one;
 }
 
 void topk_cpu_kth_reverse(const struct plan *plan, size_t length, struct kth_search *search) {

@@ -111,6 +111,9 @@ static inline void topk_cpu_kth_found(const struct kth_search *search, size_t le
     }
 }
 
+/* The call for one of each row's ranks alone: k is that rank, and results go to its slots. */
+struct call topk_cpu_rank_call(const struct call *call, int64_t rank);
+
 /* Results of topk_kth for a row that has a k-th element, and for one that has not. */
 void topk_cpu_write_kth(const struct call *call, int64_t row, const struct kth *kth);
 void topk_cpu_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length);

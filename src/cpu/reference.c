@@ -144,6 +144,14 @@ struct job {
     struct entry *heaps;           /* one after the other */
 };
 
+static void kth_ranks(const struct call *call, int64_t row, const struct matcher *matcher,
+                      struct entry *heap) {
+    for (int64_t rank = 0; rank < call->plan->ranks; rank++) {
+        const struct call one = topk_cpu_rank_call(call, rank);
+        kth_row(&one, row, matcher, heap);
+    }
+}
+
 static void run_share(void *argument, int part, int parts) {
     const struct job *job = argument;
     const struct call *call = job->call;
@@ -154,7 +162,7 @@ static void run_share(void *argument, int part, int parts) {
         struct matcher own;
         const struct matcher *matcher = topk_cpu_matcher_at(call, job->matcher, (int64_t)row, &own);
         if (operation_is_kth(call->plan->operation)) {
-            kth_row(call, (int64_t)row, matcher, heap);
+            kth_ranks(call, (int64_t)row, matcher, heap);
         } else {
             select_row(call, (int64_t)row, matcher, heap);
         }
@@ -162,7 +170,7 @@ static void run_share(void *argument, int part, int parts) {
 }
 
 static double alone_us(const struct plan *plan) {
-    return 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
+    return (0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements) * (double)plan->ranks;
 }
 
 static double least_us(const topk_context *context, const struct plan *plan) {

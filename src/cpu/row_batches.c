@@ -17,6 +17,19 @@ struct job {
     _Atomic int64_t next_row;
 };
 
+/* The rows of a batch, for one of their ranks. */
+static void run_batch(const struct job *job, const struct call *call, int64_t first, int64_t end,
+                      struct short_row *buffers) {
+    for (int64_t row = first; row < end; row++) {
+        struct matcher own;
+        const struct matcher *matcher = topk_cpu_matcher_at(call, job->matcher, row, &own);
+        topk_cpu_short_row_run(call, job->kernels, matcher, job->approximation, row,
+                               plan_row(call->plan, &call->input, row), buffers);
+    }
+}
+
+/* One rank after the other, so that a row's threshold is a guess for the next row's; the batch is in cache.
+ */
 static void run_rows(struct job *job, int part) {
     const struct plan *plan = job->call->plan;
     const struct row_batches *batches = job->batches;
@@ -29,11 +42,10 @@ static void run_rows(struct job *job, int part) {
             return;
         }
         const int64_t end = rows - first < batch ? rows : first + batch;
-        for (int64_t row = first; row < end; row++) {
-            struct matcher own;
-            const struct matcher *matcher = topk_cpu_matcher_at(job->call, job->matcher, row, &own);
-            topk_cpu_short_row_run(job->call, job->kernels, matcher, job->approximation, row,
-                                   plan_row(plan, &job->call->input, row), &buffers);
+        run_batch(job, job->call, first, end, &buffers);
+        for (int64_t rank = 1; rank < plan->ranks; rank++) {
+            const struct call one = topk_cpu_rank_call(job->call, rank);
+            run_batch(job, &one, first, end, &buffers);
         }
     }
 }
@@ -52,7 +64,7 @@ static void run_part(void *argument, int part, int parts) {
 
 double topk_cpu_row_batches_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
-    return 1.0 + alone / context->threads;
+    return 1.0 + alone * (double)plan->ranks / context->threads;
 }
 
 void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *plan,

@@ -134,6 +134,11 @@ static topk_status check_problem(struct topk_dist_plan *plan, const topk_problem
     if (p->max_iterations != 0 || p->epsilon != 0 || p->epsilon_relative != 0) {
         return topk_dist_fail(TOPK_ERROR_UNSUPPORTED, "ranks do not approximate");
     }
+    if (p->ranks != 0) {
+        return topk_dist_fail(TOPK_ERROR_UNSUPPORTED,
+                              "problem->ranks is %lld: a run of many ranks finds one k a row",
+                              (long long)p->ranks);
+    }
     if (plan->options.map == TOPK_DIST_TABLE) {
         p->index_base = 0;
     }

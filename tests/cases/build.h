@@ -22,6 +22,9 @@ guarded build_buffer(const test_case *c, int64_t count, size_t element_bytes);
 void build_extents(instance *out, random_state *random);
 void build_row_k(instance *out, random_state *random);
 
+/* The problem with ranks, and their array. */
+void build_ranks(instance *out, int64_t budget);
+
 /* The predicate with its mask, or with bounds that are elements of the data. */
 void build_predicate(instance *out, random_state *random);
 

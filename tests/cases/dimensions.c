@@ -38,6 +38,9 @@ static const char *const capacity_names[] = {"all", "exact", "one-less", "one", 
 static const char *const approximation_names[] = {
     "4", "1", "2", "3", "8", "16", "64", "e64", "e0.01", "e1e-30", "r0.5", "r0.1", "r1e-4", "r1e-30"};
 
+/* How many, and whether all rows share them. */
+static const char *const ranks_names[] = {"2", "1", "3", "8", "40", "1s", "2s", "7s", "19s", "3+2"};
+
 static const int64_t rows[] = {1, 2, 3, 7, 33, 300};
 
 #define NAMED(name, names)                                                                                   \
@@ -71,6 +74,7 @@ dimension_levels dimensions[DIMENSIONS] = {
     [DIM_PREDICATE] = NAMED("predicate", predicate_names),
     [DIM_CAPACITY] = NAMED("capacity", capacity_names),
     [DIM_APPROXIMATION] = NAMED("approximation", approximation_names),
+    [DIM_RANKS] = NAMED("ranks", ranks_names),
 };
 
 void dimensions_init(int64_t smallest, int64_t largest) {
@@ -81,10 +85,14 @@ void dimensions_init(int64_t smallest, int64_t largest) {
     dimensions[DIM_SIZE].count = sizes_between(smallest, largest, &dimensions[DIM_SIZE].numbers);
 }
 
-test_case case_at(const int levels[DIMENSIONS], uint64_t seed) {
+test_case case_at(const int levels[COVERED_DIMENSIONS], uint64_t seed) {
     test_case c = {{0}, seed};
-    for (int d = 0; d < DIMENSIONS; d++) {
+    random_state apart = {~seed};
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
         c.value[d] = dimensions[d].numbers != NULL ? dimensions[d].numbers[levels[d]] : levels[d];
+    }
+    for (int d = COVERED_DIMENSIONS; d < DIMENSIONS; d++) {
+        c.value[d] = random_below(&apart, dimensions[d].count);
     }
     return c;
 }
@@ -196,4 +204,10 @@ case_approximation case_approximate(const test_case *c) {
     default:
         return (case_approximation){strtoll(name, NULL, 10), 0, 0};
     }
+}
+
+case_ranks case_ranks_of(const test_case *c) {
+    char *end;
+    const int64_t ranks = strtoll(ranks_names[c->value[DIM_RANKS]], &end, 10);
+    return (case_ranks){ranks, *end == 's' ? -1 : strtoll(end, NULL, 10)};
 }

@@ -34,7 +34,11 @@ enum dimension {
     DIM_PREDICATE,
     DIM_CAPACITY,
     DIM_APPROXIMATION, /* of the operations that ask for one, beside the exact ones */
-    DIMENSIONS
+    DIM_RANKS,         /* of the operations that ask for several k a row, beside the others */
+    DIMENSIONS,
+    /* Covering arrays have the dimensions before this one; case_at() draws the others' levels from the seed.
+     * So a new dimension leaves all other levels of every case as they were. */
+    COVERED_DIMENSIONS = DIM_RANKS
 };
 
 /* Levels by name, for the dimensions where code must tell them apart. Types are topk_type - 1, and
@@ -65,8 +69,8 @@ typedef struct test_case {
     uint64_t seed;
 } test_case;
 
-/* The case at a level of each dimension. */
-test_case case_at(const int levels[DIMENSIONS], uint64_t seed);
+/* The case at a level of each covered dimension. */
+test_case case_at(const int levels[COVERED_DIMENSIONS], uint64_t seed);
 
 /* Reads "dimension=level,..." over a case. Sizes and rows may be any number. False after a message
  * on stderr if the text makes no sense. *named, unless NULL, gets a bit for each dimension named. */
@@ -87,5 +91,13 @@ typedef struct case_approximation {
 } case_approximation;
 
 case_approximation case_approximate(const test_case *c);
+
+/* What a level of DIM_RANKS stands for: problem.ranks, and where rows have ranks of their own how many
+ * entries lie between two rows' ranks; -1: all rows share them. */
+typedef struct case_ranks {
+    int64_t ranks, gap;
+} case_ranks;
+
+case_ranks case_ranks_of(const test_case *c);
 
 #endif

@@ -106,3 +106,46 @@ void build_row_k(instance *out, random_state *random) {
     }
     out->input.k = k;
 }
+
+/* Of the row's ranking, near the rank before, or none at all. */
+static int64_t draw_rank(const instance *i, int64_t before, random_state *random) {
+    const int64_t n = i->source->value[DIM_SIZE];
+    const int64_t hostile[] = {0, -1, n + 1, INT64_MIN, INT64_MAX};
+    switch (random_below(random, 8)) {
+    case 0:
+        return hostile[random_below(random, sizeof hostile / sizeof hostile[0])];
+    case 1:
+        return before;
+    case 2:
+        return before < INT64_MAX ? before + 1 : before;
+    case 3:
+        return 1 + random_below(random, 16);
+    case 4:
+        return n - random_below(random, 16);
+    default:
+        return 1 + random_below(random, n + 1);
+    }
+}
+
+/* Random numbers of their own, so that all else of a case is as without ranks. */
+void build_ranks(instance *out, int64_t budget) {
+    const case_ranks level = case_ranks_of(out->source);
+    const int64_t n = out->source->value[DIM_SIZE], rows = out->problem.rows;
+    const int64_t most = 4 * budget / (out->elements + 1), wanted = level.ranks < most ? level.ranks : most;
+    random_state random = {out->source->seed ^ UINT64_C(0x5851f42d4c957f2d)};
+    topk_problem *p = &out->ranks;
+    *p = out->problem;
+    p->ranks = wanted > 0 ? wanted : 1;
+    p->k_stride = level.gap < 0 ? 0 : p->ranks + level.gap;
+    if (random_below(&random, 4) > 0) {
+        p->k_max = n + 1;
+    }
+    const int64_t entries = rows > 0 ? (rows - 1) * p->k_stride + p->ranks : 0;
+    void *k = extents_buffer(out, BUFFER_RANKS, entries);
+    int64_t rank = 1;
+    for (int64_t at = 0; at < entries; at++) {
+        rank = draw_rank(out, rank, &random);
+        put_extent(out, k, at, rank);
+    }
+    out->ranks_k = k;
+}

@@ -182,6 +182,7 @@ void instance_build(const test_case *c, instance *out) {
     }
     build_predicate(out, &random);
     build_approximation(out);
+    build_ranks(out, budget);
     build_routing(out, budget);
     build_merging(out, budget);
     protect(out);
@@ -274,6 +275,17 @@ topk_routing instance_routing(const instance *i) {
     topk_routing routing = i->routing;
     routing.bias = on_device(i, routing.bias);
     return routing;
+}
+
+const void *instance_ranks_k(const instance *i) {
+    return on_device(i, i->ranks_k);
+}
+
+int64_t instance_rank(const instance *i, int64_t row, int64_t rank) {
+    const int64_t at = row * i->ranks.k_stride + rank, most = i->ranks.k_max;
+    const int64_t k = i->ranks.extent_type == TOPK_INDEX_I32 ? ((const int32_t *)i->ranks_k)[at]
+                                                             : ((const int64_t *)i->ranks_k)[at];
+    return k < 0 ? 0 : k > most ? most : k;
 }
 
 const void *instance_logits(const instance *i) {

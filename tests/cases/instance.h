@@ -26,6 +26,7 @@ enum instance_buffer {
     BUFFER_EXTENTS, /* lengths, begins or offsets */
     BUFFER_ENDS,
     BUFFER_K,
+    BUFFER_RANKS,
     BUFFER_MASK,
     BUFFER_THRESHOLD,
     BUFFER_LOGITS,
@@ -44,10 +45,12 @@ typedef struct instance {
     const test_case *source;
     topk_problem problem;
     topk_problem approximate; /* the same with an approximation */
+    topk_problem ranks;       /* the same with ranks, perhaps with another k_max */
     topk_problem route;       /* much the same as one of routing */
     topk_problem merge;       /* much the same as one of merging */
     topk_input input;         /* for the oracle */
     topk_input merge_input;   /* likewise */
+    const void *ranks_k;      /* in place of input.k */
     topk_predicate predicate;
     topk_routing routing;
     topk_lists lists;
@@ -76,6 +79,7 @@ void instance_match(instance *i);
 /* What the library is given: pointers to the instance's own buffers lead to the device. */
 topk_input instance_input(const instance *i);
 topk_predicate instance_predicate(const instance *i);
+const void *instance_ranks_k(const instance *i);
 topk_routing instance_routing(const instance *i);
 const void *instance_logits(const instance *i);
 topk_lists instance_lists(const instance *i);
@@ -86,6 +90,9 @@ bool instance_intact(const instance *i);
 
 /* The payload of element e of input->values: no two elements of one input have the same. */
 int64_t instance_payload(const topk_problem *problem, int64_t element);
+
+/* A row's rank number `rank`, clamped. */
+int64_t instance_rank(const instance *i, int64_t row, int64_t rank);
 
 /* What is written as the index of a position in a row: payload, or position plus base. */
 int64_t instance_index(const instance *i, const instance_row *row, int64_t position);

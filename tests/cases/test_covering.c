@@ -15,15 +15,15 @@ static int meets(const covering_array *array, int d, int a, int e, int b) {
 }
 
 int main(void) {
-    int counts[DIMENSIONS];
+    int counts[COVERED_DIMENSIONS];
     dimensions_init(0, 131072);
-    for (int d = 0; d < DIMENSIONS; d++) {
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
         counts[d] = dimensions[d].count;
     }
-    covering_array array = covering_build(counts, DIMENSIONS, 1);
+    covering_array array = covering_build(counts, COVERED_DIMENSIONS, 1);
     printf("%d cases cover all pairs\n", array.count);
-    for (int d = 0; d < DIMENSIONS; d++) {
-        for (int e = d + 1; e < DIMENSIONS; e++) {
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
+        for (int e = d + 1; e < COVERED_DIMENSIONS; e++) {
             for (int pair = 0; pair < counts[d] * counts[e]; pair++) {
                 CHECK(meets(&array, d, pair / counts[e], e, pair % counts[e]));
             }

@@ -640,11 +640,11 @@ static void run_case(const test_case *c, long number, topk_dist_group *group) {
 /* First the covering list, then random cases. */
 static test_case case_number(const covering_array *array, uint64_t seed, long number) {
     random_state random = {seed * 1000000 + (uint64_t)number};
-    int levels[DIMENSIONS];
+    int levels[COVERED_DIMENSIONS];
     if (number < array->count) {
         return case_at(array->rows[number], random.state);
     }
-    for (int d = 0; d < DIMENSIONS; d++) {
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
         levels[d] = (int)random_below(&random, dimensions[d].count);
     }
     test_case c = case_at(levels, random_bits(&random));
@@ -654,11 +654,11 @@ static test_case case_number(const covering_array *array, uint64_t seed, long nu
 }
 
 static covering_array cover(uint64_t seed) {
-    int counts[DIMENSIONS];
-    for (int d = 0; d < DIMENSIONS; d++) {
+    int counts[COVERED_DIMENSIONS];
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
         counts[d] = dimensions[d].count;
     }
-    return covering_build(counts, DIMENSIONS, seed);
+    return covering_build(counts, COVERED_DIMENSIONS, seed);
 }
 
 static void run_list(uint64_t seed, long cases, long only, int process) {

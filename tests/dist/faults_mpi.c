@@ -182,6 +182,9 @@ static void negative_k(arguments *a) {
 static void approximation(arguments *a) {
     a->problem.epsilon = 1;
 }
+static void several_ranks(arguments *a) {
+    a->problem.ranks = 2;
+}
 static void no_destination(arguments *a) {
     a->options.destination = (topk_dist_destination)4;
 }
@@ -275,6 +278,7 @@ static const struct {
     {"no type", no_type, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"a negative k", negative_k, TOPK_ERROR_OUT_OF_RANGE, false},
     {"an approximation", approximation, TOPK_ERROR_UNSUPPORTED, false},
+    {"several k a row", several_ranks, TOPK_ERROR_UNSUPPORTED, false},
     {"no destination", no_destination, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no map", no_map, TOPK_ERROR_UNKNOWN_ENUM, false},
     {"no strategy", no_strategy, TOPK_ERROR_UNKNOWN_ENUM, false},

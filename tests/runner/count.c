@@ -32,4 +32,5 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_count = {"count", TOPK_OPERATION_COUNT, make_outputs, call, give, judge, end, false};
+const run_operation run_count = {"count", TOPK_OPERATION_COUNT, make_outputs, call, give, judge,
+                                 end,     PROBLEM_PLAIN};

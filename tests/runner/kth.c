@@ -60,20 +60,19 @@ run_result run_check_kth(const instance *i, int64_t r, const instance_row *row, 
     return check_kth(i, r, row, all_of(row), kth, better, equal);
 }
 
-/* An output that is not wanted counts as right. */
-static run_result check_row(const run *ended, int64_t r) {
+/* Slot `slot` of the outputs, for row number r. An output that is not wanted counts as right. */
+static run_result check_slot(const run *ended, int64_t r, const instance_row *row, int64_t slot) {
     const instance *i = ended->instance;
-    const instance_row *row = &i->rows[r];
     const bool filtered = ended->operation->operation == TOPK_OPERATION_KTH_WHERE;
     const ranked of = filtered ? (ranked){row->matching, row->matches} : all_of(row);
     const device_buffer *outputs = ended->outputs;
     const oracle_kth counts = wanted_counts(i, row, of);
     const int64_t *const better = outputs[1].seen, *const equal = outputs[2].seen;
     return check_kth(i, r, row, of,
-                     outputs[0].data != NULL ? run_output_bits(i->problem.type, &outputs[0], r)
+                     outputs[0].data != NULL ? run_output_bits(i->problem.type, &outputs[0], slot)
                                              : wanted_class(i, row, of),
-                     outputs[1].data != NULL ? better[r] : counts.better,
-                     outputs[2].data != NULL ? equal[r] : counts.equal);
+                     outputs[1].data != NULL ? better[slot] : counts.better,
+                     outputs[2].data != NULL ? equal[slot] : counts.equal);
 }
 
 static void make_outputs(run *r) {
@@ -108,7 +107,7 @@ static void give_where(const run *r, topk_input *input, topk_output *output) {
 static run_result judge(const run *r) {
     run_result result = RUN_PASSED;
     for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
-        result = check_row(r, row);
+        result = check_slot(r, row, &r->instance->rows[row], row);
     }
     return result;
 }
@@ -117,6 +116,69 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, give, judge, end, false};
+/* ---- Several ranks ---- */
+
+static int64_t slots_of(const run *r) {
+    return r->problem.rows * r->problem.ranks;
+}
+
+static void make_ranks_outputs(run *r) {
+    const instance *i = r->instance;
+    r->outputs[0] = run_output(wants_values(i), slots_of(r), oracle_type_size(i->problem.type));
+    r->outputs[1] = run_output(wants_indices(i), slots_of(r), sizeof(int64_t));
+    r->outputs[2] = run_output(true, slots_of(r), sizeof(int64_t));
+}
+
+static topk_status call_ranks(topk_context *context, run *r, const topk_input *input) {
+    topk_input with_ranks = *input;
+    with_ranks.k = instance_ranks_k(r->instance);
+    return call(context, r, &with_ranks);
+}
+
+static topk_status call_ranks_where(topk_context *context, run *r, const topk_input *input) {
+    topk_input with_ranks = *input;
+    with_ranks.k = instance_ranks_k(r->instance);
+    return call_where(context, r, &with_ranks);
+}
+
+static void give_ranks(const run *r, topk_input *input, topk_output *output) {
+    give(r, input, output);
+    input->k = instance_ranks_k(r->instance);
+}
+
+static void give_ranks_where(const run *r, topk_input *input, topk_output *output) {
+    give_where(r, input, output);
+    input->k = instance_ranks_k(r->instance);
+}
+
+static run_result judge_ranks(const run *r) {
+    run_result result = RUN_PASSED;
+    for (int64_t slot = 0; slot < slots_of(r) && result == RUN_PASSED; slot++) {
+        const int64_t row = slot / r->problem.ranks;
+        instance_row asked = r->instance->rows[row];
+        asked.extent.k = instance_rank(r->instance, row, slot % r->problem.ranks);
+        result = check_slot(r, row, &asked, slot);
+    }
+    return result;
+}
+
+const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, give, judge,
+                               end,   PROBLEM_PLAIN};
 const run_operation run_kth_where = {
-    "kth_where", TOPK_OPERATION_KTH_WHERE, make_outputs, call_where, give_where, judge, end, false};
+    "kth_where", TOPK_OPERATION_KTH_WHERE, make_outputs, call_where, give_where, judge, end, PROBLEM_PLAIN};
+const run_operation run_ranks = {.name = "ranks",
+                                 .operation = TOPK_OPERATION_KTH,
+                                 .make_outputs = make_ranks_outputs,
+                                 .call = call_ranks,
+                                 .give = give_ranks,
+                                 .judge = judge_ranks,
+                                 .end = end,
+                                 .problem = PROBLEM_WITH_RANKS};
+const run_operation run_ranks_where = {.name = "ranks_where",
+                                       .operation = TOPK_OPERATION_KTH_WHERE,
+                                       .make_outputs = make_ranks_outputs,
+                                       .call = call_ranks_where,
+                                       .give = give_ranks_where,
+                                       .judge = judge_ranks,
+                                       .end = end,
+                                       .problem = PROBLEM_WITH_RANKS};

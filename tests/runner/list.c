@@ -48,11 +48,11 @@ static bool offer(visitor *v, const test_case *c) {
 }
 
 static covering_array cover(uint64_t seed) {
-    int counts[DIMENSIONS];
-    for (int d = 0; d < DIMENSIONS; d++) {
+    int counts[COVERED_DIMENSIONS];
+    for (int d = 0; d < COVERED_DIMENSIONS; d++) {
         counts[d] = dimensions[d].count;
     }
-    return covering_build(counts, DIMENSIONS, seed);
+    return covering_build(counts, COVERED_DIMENSIONS, seed);
 }
 
 static void list_covering(const options *o, visitor *v) {
@@ -71,7 +71,7 @@ static void list_full(const options *o, visitor *v) {
     static const int product[] = {DIM_TYPE, DIM_DATA, DIM_SIZE, DIM_K, DIM_DIRECTION};
     enum { FACTORS = sizeof product / sizeof product[0] };
     covering_array array = cover(o->seed);
-    int levels[DIMENSIONS];
+    int levels[COVERED_DIMENSIONS];
     long total = 1;
     for (int f = 0; f < FACTORS; f++) {
         total *= dimensions[product[f]].count;
@@ -104,8 +104,8 @@ static void draw_large(const options *o, random_state *random, test_case *c) {
 static void list_random(const options *o, visitor *v) {
     random_state random = {o->seed};
     for (long i = 0; i < o->random_cases; i++) {
-        int levels[DIMENSIONS];
-        for (int d = 0; d < DIMENSIONS; d++) {
+        int levels[COVERED_DIMENSIONS];
+        for (int d = 0; d < COVERED_DIMENSIONS; d++) {
             levels[d] = (int)random_below(&random, dimensions[d].count);
         }
         test_case c = case_at(levels, random_bits(&random));
@@ -127,9 +127,7 @@ bool list_cases(const options *o, bool (*visit)(const test_case *c, long number,
         return false;
     }
     if (o->one_case != NULL) {
-        int levels[DIMENSIONS] = {0};
-        test_case c = case_at(levels, o->seed);
-        c.value[DIM_ROWS] = 1;
+        test_case c = {.value = {[DIM_ROWS] = 1}, .seed = o->seed};
         if (!case_parse(o->one_case, &c, NULL)) {
             return false;
         }

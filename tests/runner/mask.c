@@ -68,4 +68,5 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, make_outputs, call, give, judge, end, false};
+const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, make_outputs, call, give, judge,
+                                end,    PROBLEM_PLAIN};

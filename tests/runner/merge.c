@@ -163,4 +163,5 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_merge = {"merge", TOPK_OPERATION_MERGE, make_outputs, call, give, judge, end, false};
+const run_operation run_merge = {"merge", TOPK_OPERATION_MERGE, make_outputs, call, give, judge,
+                                 end,     PROBLEM_PLAIN};

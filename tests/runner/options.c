@@ -23,7 +23,7 @@ static const char usage[] =
     "  --filter TEXT      only cases with these levels, e.g. type=f32,shape=csr\n"
     "  --backend NAME     cpu (the default) or cuda\n"
     "  --operation NAME   only select, kth, where, select_where, count, mask, route, merge, "
-    "approximate or approximate_where\n"
+    "approximate, approximate_where, ranks or ranks_where\n"
     "  --method NAME      only this method; \"default\" is the library's choice\n"
     "  --threads N        threads of a CPU context (1)\n"
     "  --graphs           capture each call in a CUDA graph and launch that\n"

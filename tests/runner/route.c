@@ -73,4 +73,5 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_route = {"route", TOPK_OPERATION_ROUTE, make_outputs, call, give, judge, end, false};
+const run_operation run_route = {"route", TOPK_OPERATION_ROUTE, make_outputs, call, give, judge,
+                                 end,     PROBLEM_PLAIN};

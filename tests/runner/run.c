@@ -138,7 +138,7 @@ static run_result start(topk_context *context, run *r) {
 /* Whether all methods have to refuse an approximation (CONTRACT.md, 2.5 and 9). */
 static bool must_be_exact(const run *r, topk_status status) {
     const topk_problem problem = r->problem;
-    if (!r->operation->approximate) {
+    if (r->operation->problem != PROBLEM_APPROXIMATE) {
         return false;
     }
     if (problem.type >= TOPK_I8) {
@@ -185,7 +185,8 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
                .instance = i,
                .problem = operation->operation == TOPK_OPERATION_ROUTE   ? i->route
                           : operation->operation == TOPK_OPERATION_MERGE ? i->merge
-                          : operation->approximate                       ? i->approximate
+                          : operation->problem == PROBLEM_APPROXIMATE    ? i->approximate
+                          : operation->problem == PROBLEM_WITH_RANKS     ? i->ranks
                                                                          : i->problem};
     r->predicate = instance_predicate(i);
     r->routing = instance_routing(i);

@@ -19,7 +19,7 @@ struct shards;
 typedef struct run {
     const run_operation *operation;
     const instance *instance;
-    topk_problem problem;     /* with the method forced, and perhaps an approximation */
+    topk_problem problem;     /* with the method forced, and perhaps an approximation or ranks */
     topk_predicate predicate; /* as the library is given it */
     topk_routing routing;
     topk_lists lists;
@@ -31,6 +31,9 @@ typedef struct run {
     topk_status status;
 } run;
 
+/* Which of an instance's problems an operation is given. */
+enum run_problem { PROBLEM_PLAIN, PROBLEM_APPROXIMATE, PROBLEM_WITH_RANKS };
+
 struct run_operation {
     const char *name;
     topk_operation operation;
@@ -40,11 +43,12 @@ struct run_operation {
                  topk_output *output); /* to a plan; NULL: it has neither plans nor methods */
     run_result (*judge)(const run *r); /* what the outputs hold */
     void (*end)(run *r);
-    bool approximate;
+    enum run_problem problem;
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask, run_route;
 extern const run_operation run_merge, run_kth_where, run_sharded;
+extern const run_operation run_ranks, run_ranks_where;             /* kth and kth_where with several ranks */
 extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 
 /* A method, perhaps tuned to go other ways than it would by itself. */

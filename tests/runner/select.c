@@ -277,7 +277,8 @@ static run_result check_row(const run *r, int64_t number, slot *scratch) {
             wants_indices(i) ? instance_read_index(p, indices->seen, number * p->k_max + s) : 0;
         scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, number * p->k_max + s) : 0;
     }
-    run_result results = r->operation->approximate ? check_approximate(&c) : check_results(&c);
+    run_result results =
+        r->operation->problem == PROBLEM_APPROXIMATE ? check_approximate(&c) : check_results(&c);
     return results == RUN_PASSED ? check_padding(&c) : results;
 }
 
@@ -331,7 +332,7 @@ static void end(run *r) {
 }
 
 const run_operation run_select = {
-    "select", TOPK_OPERATION_SELECT, make_outputs, call_select, give_select, judge, end, false};
+    "select", TOPK_OPERATION_SELECT, make_outputs, call_select, give_select, judge, end, PROBLEM_PLAIN};
 const run_operation run_select_where = {"select_where",
                                         TOPK_OPERATION_SELECT_WHERE,
                                         make_outputs,
@@ -339,9 +340,10 @@ const run_operation run_select_where = {"select_where",
                                         give_select_where,
                                         judge,
                                         end,
-                                        false};
-const run_operation run_approximate = {
-    "approximate", TOPK_OPERATION_SELECT, make_outputs, call_select, give_select, judge, end, true};
+                                        PROBLEM_PLAIN};
+const run_operation run_approximate = {"approximate", TOPK_OPERATION_SELECT, make_outputs,
+                                       call_select,   give_select,           judge,
+                                       end,           PROBLEM_APPROXIMATE};
 const run_operation run_approximate_where = {"approximate_where",
                                              TOPK_OPERATION_SELECT_WHERE,
                                              make_outputs,
@@ -349,4 +351,4 @@ const run_operation run_approximate_where = {"approximate_where",
                                              give_select_where,
                                              judge,
                                              end,
-                                             true};
+                                             PROBLEM_APPROXIMATE};

@@ -452,5 +452,5 @@ static void end(run *r) {
     free(s);
 }
 
-const run_operation run_sharded = {"sharded", TOPK_OPERATION_KTH, make_outputs, call, NULL, judge, end,
-                                   false};
+const run_operation run_sharded = {"sharded", TOPK_OPERATION_KTH, make_outputs, call, NULL, judge,
+                                   end,       PROBLEM_PLAIN};

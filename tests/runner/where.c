@@ -130,4 +130,5 @@ static void end(run *r) {
     free(r->matches);
 }
 
-const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, give, judge, end, false};
+const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, give, judge,
+                                 end,     PROBLEM_PLAIN};

@@ -73,13 +73,22 @@ struct job {
     _Atomic int64_t next_row;
 };
 
-static void run_row(const struct job *job, int64_t row, struct row_extent extent, struct scratch *scratch) {
+static void run_rank(const struct job *job, const struct call *call, int64_t row, struct row_extent extent,
+                     struct scratch *scratch) {
     struct matcher own;
-    const struct matcher *matcher = topk_cpu_matcher_at(job->call, job->matcher, row, &own);
+    const struct matcher *matcher = topk_cpu_matcher_at(call, job->matcher, row, &own);
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_cpu_short_row_run(job->call, job->kernels, matcher, NULL, row, extent, &scratch->short_row);
+        topk_cpu_short_row_run(call, job->kernels, matcher, NULL, row, extent, &scratch->short_row);
     } else {
-        topk_cpu_bracket_row(job->call, job->kernels, matcher, row, extent, scratch);
+        topk_cpu_bracket_row(call, job->kernels, matcher, row, extent, scratch);
+    }
+}
+
+static void run_row(const struct job *job, int64_t row, struct row_extent extent, struct scratch *scratch) {
+    run_rank(job, job->call, row, extent, scratch);
+    for (int64_t rank = 1; rank < job->call->plan->ranks; rank++) {
+        const struct call one = topk_cpu_rank_call(job->call, rank);
+        run_rank(job, &one, row, extent, scratch);
     }
 }
 

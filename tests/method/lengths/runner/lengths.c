@@ -35,5 +35,5 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_lengths = {"lengths", TOPK_OPERATION_LENGTHS, make_outputs, call, give, judge, end,
-                                   false};
+const run_operation run_lengths = {"lengths", TOPK_OPERATION_LENGTHS, make_outputs, call, give, judge,
+                                   end,       PROBLEM_PLAIN};
