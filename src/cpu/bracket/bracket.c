@@ -7,6 +7,7 @@
 
 #include "../short_row.h"
 #include "../team.h"
+#include "ranks.h"
 #include "row.h"
 
 /* Rows of at least `shared_length` elements are done one after the other, each by the team; shorter
@@ -73,7 +74,8 @@ struct job {
     _Atomic int64_t next_row;
 };
 
-static void run_rank(const struct job *job, const struct call *call, int64_t row, struct row_extent extent,
+/* A row of which one k is asked. */
+static void run_once(const struct job *job, const struct call *call, int64_t row, struct row_extent extent,
                      struct scratch *scratch) {
     struct matcher own;
     const struct matcher *matcher = topk_cpu_matcher_at(call, job->matcher, row, &own);
@@ -85,10 +87,18 @@ static void run_rank(const struct job *job, const struct call *call, int64_t row
 }
 
 static void run_row(const struct job *job, int64_t row, struct row_extent extent, struct scratch *scratch) {
-    run_rank(job, job->call, row, extent, scratch);
-    for (int64_t rank = 1; rank < job->call->plan->ranks; rank++) {
-        const struct call one = topk_cpu_rank_call(job->call, rank);
-        run_rank(job, &one, row, extent, scratch);
+    const struct plan *plan = job->call->plan;
+    if (plan->ranks == 1) {
+        run_once(job, job->call, row, extent, scratch);
+    } else if (extent.length > SHORT_ROW_MAX) {
+        struct matcher own;
+        const struct matcher *matcher = topk_cpu_matcher_at(job->call, job->matcher, row, &own);
+        topk_cpu_bracket_ranks(job->call, job->kernels, matcher, row, extent, scratch);
+    } else {
+        for (int64_t rank = 0; rank < plan->ranks; rank++) {
+            const struct call one = topk_cpu_rank_call(job->call, rank);
+            run_once(job, &one, row, extent, scratch);
+        }
     }
 }
 

@@ -17,7 +17,6 @@
 
 #include "../../reached.h"
 #include "../team.h"
-#include "counting.h"
 #include "sort.h"
 #include "split.h"
 #include "winners.h"
@@ -61,8 +60,7 @@ static size_t sample_count(size_t n, size_t k) {
     return (size_t)(count < most ? count : most) / SAMPLE_GROUP * SAMPLE_GROUP;
 }
 
-/* Draws samples; their keys are padded with zeros to whole words. */
-static void draw(const struct bracket *b, size_t samples, uint64_t seed) {
+void topk_cpu_draw_samples(const struct bracket *b, size_t samples, uint64_t seed) {
     const size_t padded = words_of(samples) * WORD, bytes = b->kernels->bits / 8;
     struct sampling sampling = {b, samples, b->call->context->seed + seed};
     topk_cpu_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1,
@@ -73,7 +71,7 @@ static void draw(const struct bracket *b, size_t samples, uint64_t seed) {
 /* A key that about k elements of the row, and `margins` safety margins more, are above or equal to. */
 static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
     const size_t samples = sample_count(b->n, b->k);
-    draw(b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u);
+    topk_cpu_draw_samples(b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u);
     const double rank = (double)b->k * (double)samples / (double)b->n;
     const double margin = margins * (4.0 * sqrt(rank * (1.0 - (double)b->k / (double)b->n)) + 3.0);
     const double wanted = rank + margin + 1.0;
@@ -213,7 +211,7 @@ static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t thre
 
 /* ---- Putting it together ---- */
 
-static struct counting counting_of(const struct bracket *b, const void *elements, size_t n) {
+struct counting topk_cpu_counting_of(const struct bracket *b, const void *elements, size_t n) {
     const struct scratch *s = b->scratch;
     return (struct counting){.context = b->call->context,
                              .kernels = b->kernels,
@@ -225,8 +223,7 @@ static struct counting counting_of(const struct bracket *b, const void *elements
                              .bins = s->bins};
 }
 
-/* Number of elements that equal a key, among those that are counted. */
-static size_t count_equal(const struct bracket *b, const struct counting *counting, uint64_t key) {
+size_t topk_cpu_count_equal(const struct bracket *b, const struct counting *counting, uint64_t key) {
     const struct threshold_arcs arcs = topk_threshold_arcs(b->order, key);
     const size_t n = counting->n, bytes = b->kernels->bits / 8;
     uint64_t *mask = scratch_mask(b->scratch, 0, 0);
@@ -254,7 +251,7 @@ static void finish_kth(const struct bracket *b, const struct counting *counting)
         return;
     }
     const struct threshold t = topk_cpu_counting_kth(counting, b->k, true);
-    write_kth(b, t, count_equal(b, counting, t.key));
+    write_kth(b, t, topk_cpu_count_equal(b, counting, t.key));
 }
 
 /* The best and the worst few of `wanted` samples may be far away from all others, such as numbers near zero:
@@ -306,7 +303,7 @@ static void sort_counted(const struct bracket *b, struct threshold threshold) {
         results.source = wide ? pool_source(s) : results.source;
     }
     if (!topk_cpu_sorts_at_once(b, results.rest)) {
-        draw(b, samples, b->k);
+        topk_cpu_draw_samples(b, samples, b->k);
     }
     topk_cpu_sort_results(b, &results, sampled_span(b, samples, results.rest));
 }
@@ -315,7 +312,7 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
     const struct scratch *s = b->scratch;
     const struct source source = pool_source(s);
     const struct threshold plateau = {pass->arcs.key, pass->above};
-    const struct counting counting = counting_of(b, s->pool_values, pass->above);
+    const struct counting counting = topk_cpu_counting_of(b, s->pool_values, pass->above);
     if (b->search != NULL && outcome == PLATEAU) {
         write_kth(b, plateau, pass->equal);
         return;
@@ -341,7 +338,7 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
 }
 
 static void finish_counted(struct bracket *b) {
-    struct counting counting = counting_of(b, b->elements, b->n);
+    struct counting counting = topk_cpu_counting_of(b, b->elements, b->n);
     counting.matcher = b->matcher;
     counting.first = (size_t)b->begin;
     counting.masks = b->scratch->matches;

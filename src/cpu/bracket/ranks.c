@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Several ranks of one row: see docs/methods/bracket.md.
+ *
+ * A sample proposes a window for each rank: two keys that very probably enclose the k-th. Windows that
+ * overlap become one. One pass over the row then takes a piece at a time into the first-level cache, and each
+ * window looks at it there: it counts what ranks above the window and what equals either end, and moves to
+ * the pool what lies between the ends. The counts say where each rank is: above the window, or below it   the
+ * sample misled at an end                       that end is the k-th key between the ends                the
+ * k-th is found among what was moved, unless there was no room for that Ranks that the pass has not found are
+ * searched one by one, as if each were asked alone. */
+#include "ranks.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "../../reached.h"
+#include "../team.h"
+#include "counting.h"
+#include "split.h"
+#include "winners.h"
+
+/* A piece is small enough that the first-level cache holds it while all windows look at it. */
+enum { RANKS_AT_ONCE = 32, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
+_Static_assert(MASKS *TILE <= 2 * TILE_MAX, "a thread's masks have room for those of a piece");
+
+struct rank {
+    size_t k;
+    int64_t slot; /* which of the row's ranks it is */
+};
+
+/* Ends that a window does not have enclose all that lies on their side. */
+struct window {
+    bool has_high, has_low;
+    struct threshold_arcs high, low;
+    double expected;        /* samples between the ends */
+    size_t begin, capacity; /* of its part of the pool */
+};
+
+/* What a window has seen: above it, at its higher end, between the ends, and at its lower end. */
+struct tally {
+    size_t above, high, between, low;
+};
+
+/* The same of all threads. What lies between the ends takes slots, also where the window has none left. */
+struct total {
+    _Atomic size_t above, high, between, low;
+};
+
+struct pass {
+    const struct bracket *b;
+    struct rank ranks[RANKS_AT_ONCE]; /* ascending */
+    size_t rank_count;
+    size_t samples;
+    struct window windows[RANKS_AT_ONCE]; /* from the best to the worst */
+    struct total totals[RANKS_AT_ONCE];
+    size_t window_of[RANKS_AT_ONCE]; /* of each rank */
+    size_t window_count;
+    size_t piece, pieces; /* elements of one; how many */
+    size_t draw;          /* that a thread takes on at once */
+    _Atomic size_t next_piece, matches;
+};
+
+/* ---- Windows ---- */
+
+/* A key with `from` to `to` of the samples above it, or as close to that as ties let it be. */
+static struct threshold_arcs end_between(const struct pass *pass, double from, double to) {
+    const struct bracket *b = pass->b;
+    const double most = (double)pass->samples, least = from < 1.0 ? 1.0 : from;
+    const size_t last = (size_t)(to < most ? to : most), first = (size_t)least < last ? (size_t)least : last;
+    return topk_threshold_arcs(b->order,
+                               b->kernels->bisect(b->scratch->sample_keys, pass->samples, first, last).key);
+}
+
+/* Around the rank's place among the samples, with a margin as wide as a counting pass takes. */
+static void propose(struct pass *pass, size_t i) {
+    struct window *w = &pass->windows[i];
+    const double n = (double)pass->b->n, m = (double)pass->samples;
+    const double k = (double)pass->ranks[i].k < n ? (double)pass->ranks[i].k : n, place = k / n * m;
+    const double margin = COUNTING_DEVIATIONS * sqrt(place * (1.0 - k / n)) + 3.0;
+    *w = (struct window){.has_high = place - margin >= 1.0, .has_low = place + margin + 1.0 <= m};
+    if (w->has_high) {
+        w->high = end_between(pass, place - 1.25 * margin, place - margin);
+    }
+    if (w->has_low) {
+        w->low = end_between(pass, place + margin + 1.0, place + 1.25 * margin + 1.0);
+    }
+    w->expected = (w->has_low ? place + 1.25 * margin : m) - (w->has_high ? place - 1.25 * margin : 0) + 1.0;
+}
+
+static void propose_share(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    for (size_t i = share(pass->rank_count, part, parts); i < share(pass->rank_count, part + 1, parts); i++) {
+        propose(pass, i);
+    }
+}
+
+/* Whether the windows of two ranks have elements in common between their ends; the second rank is not
+ * better. */
+static bool overlap(const struct window *first, const struct window *second) {
+    return !first->has_low || !second->has_high || second->high.key > first->low.key;
+}
+
+static void join(struct window *w, const struct window *other) {
+    TOPK_REACHED(REACHED_RANKS_JOINED);
+    if (w->has_high && (!other->has_high || other->high.key > w->high.key)) {
+        w->has_high = other->has_high;
+        w->high = other->high;
+    }
+    if (w->has_low && (!other->has_low || other->low.key < w->low.key)) {
+        w->has_low = other->has_low;
+        w->low = other->low;
+    }
+    w->expected += other->expected;
+}
+
+static void join_windows(struct pass *pass) {
+    size_t count = 0;
+    for (size_t i = 0; i < pass->rank_count; i++) {
+        if (count > 0 && overlap(&pass->windows[count - 1], &pass->windows[i])) {
+            join(&pass->windows[count - 1], &pass->windows[i]);
+        } else {
+            pass->windows[count++] = pass->windows[i];
+        }
+        pass->window_of[i] = count - 1;
+    }
+    pass->window_count = count;
+}
+
+/* Each window gets as much of the pool as it will have of all that is moved. */
+static void share_pool(struct pass *pass) {
+    double expected = 0.0, before = 0.0;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        expected += pass->windows[i].expected;
+    }
+    const double each = (double)pass->b->scratch->capacity / expected;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        struct window *w = &pass->windows[i];
+        w->begin = (size_t)(before * each);
+        before += w->expected;
+        const size_t end = (size_t)(before * each), most = pass->b->scratch->capacity;
+        w->capacity = (end < most ? end : most) - w->begin;
+    }
+}
+
+/* Returns false where the row has no pool. */
+static bool make_windows(struct pass *pass) {
+    const struct bracket *b = pass->b;
+    const size_t most = b->n / 8 < SAMPLES_MAX ? b->n / 8 : SAMPLES_MAX;
+    if (b->scratch->tiles == NULL || most < SAMPLE_GROUP) {
+        return false;
+    }
+    pass->samples = most / SAMPLE_GROUP * SAMPLE_GROUP;
+    topk_cpu_draw_samples(b, pass->samples, pass->ranks[0].k);
+    topk_cpu_team_run(b->call->context, b->scratch->threads, propose_share, pass);
+    join_windows(pass);
+    share_pool(pass);
+    return true;
+}
+
+/* ---- The pass over the row ---- */
+
+/* Elements of the row, with masks for them. */
+struct piece {
+    const char *elements;
+    size_t n, words;
+    const uint64_t *matches; /* NULL: all match */
+    size_t match_count;
+    uint64_t *masks[MASKS];
+};
+
+/* Masks and counts of the matches above and at a threshold. */
+static struct split_counts split_piece(const struct bracket *b, const struct piece *piece,
+                                       const struct threshold_arcs *threshold, uint64_t *above,
+                                       uint64_t *equal) {
+    const struct split_counts counts =
+        b->kernels->split(piece->elements, piece->n, b->point_map, threshold, above, equal);
+    if (piece->matches == NULL) {
+        return counts;
+    }
+    for (size_t w = 0; w < piece->words; w++) {
+        above[w] &= piece->matches[w];
+        equal[w] &= piece->matches[w];
+    }
+    return (struct split_counts){b->kernels->count(above, piece->words),
+                                 b->kernels->count(equal, piece->words)};
+}
+
+/* Leaves the mask of what lies between the window's ends in masks[0], which may be changed, and counts. */
+static struct tally look(const struct bracket *b, const struct window *w, const struct piece *piece) {
+    uint64_t *above_low = piece->masks[0], *at_low = piece->masks[1];
+    uint64_t *above_high = piece->masks[2], *at_high = piece->masks[3];
+    struct split_counts high = {0, 0}, low = {piece->match_count, 0};
+    if (w->has_high) {
+        high = split_piece(b, piece, &w->high, above_high, at_high);
+    }
+    if (w->has_high && w->has_low && w->high.key == w->low.key) {
+        TOPK_REACHED(REACHED_RANKS_TIED);
+        return (struct tally){high.above, high.equal, 0, 0};
+    }
+    if (w->has_low) {
+        low = split_piece(b, piece, &w->low, above_low, at_low);
+    } else if (piece->matches != NULL) {
+        memcpy(above_low, piece->matches, piece->words * sizeof *above_low);
+    } else {
+        memset(above_low, 0xff, piece->words * sizeof *above_low);
+        mask_keep_first(above_low, piece->words, piece->n);
+    }
+    for (size_t i = 0; w->has_high && i < piece->words; i++) {
+        above_low[i] &= ~(above_high[i] | at_high[i]);
+    }
+    return (struct tally){high.above, high.equal, low.above - high.above - high.equal, low.equal};
+}
+
+static void run_piece(struct pass *pass, const struct piece *piece, struct tally *tallies) {
+    const struct bracket *b = pass->b;
+    const size_t bytes = b->kernels->bits / 8;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        const struct window *w = &pass->windows[i];
+        const struct tally seen = look(b, w, piece);
+        tallies[i].above += seen.above;
+        tallies[i].high += seen.high;
+        tallies[i].low += seen.low;
+        if (seen.between == 0) {
+            continue;
+        }
+        const size_t at =
+            atomic_fetch_add_explicit(&pass->totals[i].between, seen.between, memory_order_relaxed);
+        if (at < w->capacity && seen.between <= w->capacity - at) {
+            char *to = (char *)b->scratch->pool_values + (w->begin + at) * bytes;
+            (void)b->kernels->take(piece->elements, piece->masks[0], piece->words, to, seen.between);
+        }
+    }
+}
+
+static void run_pieces(struct pass *pass, int part, size_t first, size_t end, struct tally *tallies) {
+    const struct bracket *b = pass->b;
+    struct piece piece = {.matches = NULL};
+    for (int i = 0; i < MASKS; i++) {
+        piece.masks[i] = scratch_mask(b->scratch, part, 0) + i * (TILE / WORD);
+    }
+    for (size_t at = first; at < end; at++) {
+        const size_t begin = at * pass->piece, rest = b->n - begin;
+        piece.elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
+        piece.n = piece.match_count = rest < pass->piece ? rest : pass->piece;
+        piece.words = words_of(piece.n);
+        if (b->matcher != NULL) {
+            uint64_t *matches = scratch_matches(b->scratch, part);
+            piece.match_count = topk_cpu_matcher_mask(b->matcher, (size_t)b->begin + begin, piece.n, matches);
+            piece.matches = matches;
+        }
+        atomic_fetch_add_explicit(&pass->matches, piece.match_count, memory_order_relaxed);
+        if (piece.match_count > 0) {
+            run_piece(pass, &piece, tallies);
+        }
+    }
+}
+
+static void pass_part(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    struct tally tallies[RANKS_AT_ONCE];
+    (void)parts;
+    memset(tallies, 0, pass->window_count * sizeof *tallies);
+    for (;;) {
+        const size_t first = atomic_fetch_add_explicit(&pass->next_piece, pass->draw, memory_order_relaxed);
+        if (first >= pass->pieces) {
+            break;
+        }
+        run_pieces(pass, part, first, pass->pieces - first < pass->draw ? pass->pieces : first + pass->draw,
+                   tallies);
+    }
+    for (size_t i = 0; i < pass->window_count; i++) {
+        atomic_fetch_add_explicit(&pass->totals[i].above, tallies[i].above, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pass->totals[i].high, tallies[i].high, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pass->totals[i].low, tallies[i].low, memory_order_relaxed);
+    }
+}
+
+static void run_pass(struct pass *pass) {
+    const struct bracket *b = pass->b;
+    const size_t in_cache = PIECE_BYTES / (b->kernels->bits / 8);
+    pass->piece = in_cache < TILE ? in_cache : TILE;
+    pass->pieces = (b->n + pass->piece - 1) / pass->piece;
+    const size_t fair = pass->pieces / ((size_t)b->scratch->threads * DRAWS_EACH);
+    pass->draw = fair > 0 ? fair : 1;
+    topk_cpu_team_run(b->call->context, b->scratch->threads, pass_part, pass);
+}
+
+/* ---- Results ---- */
+
+/* The k-th of what the window has between its ends, of which `before` rank above. */
+static struct kth among_moved(const struct pass *pass, const struct window *w, size_t count, size_t before,
+                              size_t k) {
+    const struct bracket *b = pass->b;
+    const char *moved = (const char *)b->scratch->pool_values + w->begin * (b->kernels->bits / 8);
+    const struct counting counting = topk_cpu_counting_of(b, moved, count);
+    const struct threshold t = topk_cpu_counting_kth(&counting, k - before, true);
+    return (struct kth){t.key, before + t.above, topk_cpu_count_equal(b, &counting, t.key)};
+}
+
+/* Finds a rank that the row has. False if it is not where the sample said, or was not moved. */
+static bool find(const struct pass *pass, size_t rank, struct kth *kth) {
+    const struct window *w = &pass->windows[pass->window_of[rank]];
+    const struct total *total = &pass->totals[pass->window_of[rank]];
+    const size_t k = pass->ranks[rank].k, above = total->above, high = above + total->high;
+    const size_t low = high + total->between;
+    if (k <= above || k > low + total->low) {
+        TOPK_REACHED(REACHED_RANKS_MISSED);
+        return false;
+    }
+    if (k <= high) {
+        *kth = (struct kth){w->high.key, above, total->high};
+    } else if (k > low) {
+        *kth = (struct kth){w->low.key, low, total->low};
+    } else if (total->between > w->capacity) {
+        TOPK_REACHED(REACHED_RANKS_UNMOVED);
+        return false;
+    } else {
+        *kth = among_moved(pass, w, total->between, high, k);
+    }
+    return true;
+}
+
+/* Writes all ranks that the pass tells, and leaves the others in pass->ranks. Ranks ascend, so one that ties
+ * with the rank before it has the same k-th. */
+static void write_found(struct pass *pass) {
+    const struct bracket *b = pass->b;
+    struct kth kth = {0, 0, 0};
+    size_t left = 0;
+    for (size_t i = 0; i < pass->rank_count; i++) {
+        const struct rank rank = pass->ranks[i];
+        const struct call one = topk_cpu_rank_call(b->call, rank.slot);
+        if (rank.k > pass->matches) {
+            topk_cpu_write_kth_padding(&one, b->row, (int64_t)rank.k, (int64_t)pass->matches);
+        } else if ((rank.k > kth.above && rank.k <= kth.above + kth.equal) || find(pass, i, &kth)) {
+            topk_cpu_write_kth(&one, b->row, &kth);
+        } else {
+            pass->ranks[left++] = rank;
+        }
+    }
+    pass->rank_count = left;
+}
+
+/* Up to RANKS_AT_ONCE of the row's ranks from `first` on. Those beyond any match are padding at once. */
+static void list_ranks(struct pass *pass, int64_t first) {
+    const struct bracket *b = pass->b;
+    const int64_t rest = b->call->plan->ranks - first, end = rest < RANKS_AT_ONCE ? rest : RANKS_AT_ONCE;
+    for (int64_t slot = first; slot < first + end; slot++) {
+        const struct call one = topk_cpu_rank_call(b->call, slot);
+        const struct rank rank = {(size_t)plan_row_k(one.plan, &one.input, b->row), slot};
+        if (rank.k == 0 || (rank.k > b->n && b->matcher == NULL)) {
+            topk_cpu_write_kth_padding(&one, b->row, (int64_t)rank.k, (int64_t)b->n);
+            continue;
+        }
+        size_t to = pass->rank_count++;
+        for (; to > 0 && pass->ranks[to - 1].k > rank.k; to--) {
+            pass->ranks[to] = pass->ranks[to - 1];
+        }
+        pass->ranks[to] = rank;
+    }
+}
+
+void topk_cpu_bracket_ranks(const struct call *call, const struct kernels *kernels,
+                            const struct matcher *matcher, int64_t row, struct row_extent extent,
+                            const struct scratch *scratch) {
+    const struct plan *plan = call->plan;
+    const struct bracket b = {.call = call,
+                              .kernels = kernels,
+                              .matcher = matcher,
+                              .scratch = scratch,
+                              .order = &plan->order,
+                              .map = &plan->map,
+                              .point_map = &plan->point_map,
+                              .elements = (const char *)call->input.values +
+                                          (size_t)extent.begin * plan->element_bytes,
+                              .n = (size_t)extent.length,
+                              .row = row,
+                              .begin = extent.begin};
+    for (int64_t first = 0; first < plan->ranks; first += RANKS_AT_ONCE) {
+        struct pass pass = {.b = &b};
+        list_ranks(&pass, first);
+        if (pass.rank_count > 0 && make_windows(&pass)) {
+            run_pass(&pass);
+            write_found(&pass);
+        }
+        for (size_t i = 0; i < pass.rank_count; i++) {
+            const struct call one = topk_cpu_rank_call(call, pass.ranks[i].slot);
+            topk_cpu_bracket_row(&one, kernels, matcher, row, extent, scratch);
+        }
+    }
+}
