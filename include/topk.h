@@ -99,11 +99,8 @@ typedef struct topk_problem {
     int64_t max_iterations;
     double epsilon;
     double epsilon_relative;
-    /* Several k in one call of kth or kth_where; else both are 0. On the CPU. */
-    int64_t ranks;    /* how many k each row has in topk_input.k, in any order; its outputs are rows x ranks. 0:
-                         one k, and outputs of `rows` */
-    int64_t k_stride; /* entries of topk_input.k from one row's ranks to the next, >= 0; 0: all rows have the
-                         same */
+    int64_t ranks;    /* kth, kth_where, on the CPU: how many k a row has in topk_input.k. 0: one */
+    int64_t k_stride; /* with ranks: entries of topk_input.k from row to row; 0: all share them */
 } topk_problem;
 
 #define TOPK_PROBLEM_INIT                                                                                    \
@@ -129,8 +126,7 @@ typedef struct topk_input {
     const void *begins;  /* SPANS: rows first elements, also if length_max is 0. Else NULL. extent_type */
     const void *ends;    /* SPANS: rows ends (one past the last), likewise. Else NULL. extent_type */
     const void *offsets; /* CSR: rows + 1 offsets, likewise; without rows optional. Else NULL. extent_type */
-    const void *k;       /* NULL (k_max for every row) or k for each row; with problem.ranks the first row's
-                            ranks, and others' k_stride entries behind them. extent_type */
+    const void *k;       /* NULL (k_max for every row) or k for each row, or its ranks. extent_type */
     /* For topk_run(), topk_plan_run() and topk_simple_run(); elsewhere NULL. */
     const topk_predicate *predicate;    /* where, select_where, kth_where, count, mask, shards; else NULL */
     const struct topk_routing *routing; /* of route; else NULL */
@@ -150,8 +146,8 @@ typedef struct topk_input {
  * select_where  the same of the elements that meet the predicate, as if a row had only these.
  * kth           values: the k-th best element of each row, counting from 1, as its class (CONTRACT.md, 2.3).
  *               better: how many elements rank above it; equal: how many tie with it, itself included.
- *               k = 0 gives padding, 0 and 0; k > length gives padding, length and 0. Any k_max will do. With
- *               problem.ranks each output has rows x ranks slots, one for each k of a row, in their order.
+ *               k = 0 gives padding, 0 and 0; k > length gives padding, length and 0. Any k_max will do.
+ *               With problem.ranks outputs have rows x ranks slots, in the order of the k, which is any.
  * kth_where     the same of the elements that meet the predicate, which k, better and equal count alone.
  * where         values, indices: the elements that meet the predicate, in input order, row after row without
  *               gaps. Those beyond `capacity` are counted, not written; slots behind the last one stay.
