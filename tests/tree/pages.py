@@ -4,7 +4,7 @@
 the date, the commit and the driver that the record itself states; nothing else lies there but the README, notes and
 plots. Plots are as plot.py draws them: plots/peers/ has plots of peers.csv, and plots/a+b/ of two files, from the folder or
 from published/. They have a title and at most eight lines. The figures of others, in published/, state no date. README.md, of at most 230
-lines, lists the options of CMake, and no other. CONTRACT.md has promises, in at most 276 lines, and each of its sections that a
+lines, lists the options of CMake, and no other. CONTRACT.md has promises, in at most 280 lines, and each of its sections that a
 file quotes.
 
 usage: pages.py SOURCE_DIR
@@ -21,7 +21,7 @@ import record  # noqa: E402
 
 LINES = 150
 README_LINES = 230
-CONTRACT_LINES = 276
+CONTRACT_LINES = 280
 SECTION = re.compile(r"^(?:## |- \*\*)(\d+(?:\.\d+)?)", re.M)
 # "CONTRACT.md, 7.1 and 7.3", over the ends of lines of comments; within CONTRACT.md "(7.3)" and "section 7".
 QUOTED = re.compile(r"CONTRACT\.md\)?,?[\s*#]+(?:sections? )?(\d+(?:\.\d+)?(?:(?:, | and | to )\d+\.\d+)*)")
