@@ -98,7 +98,8 @@ static const struct argp main_argp = {
            "  explain INPUT -k K         how the method is chosen\n"
            "  help [COMMAND]             the options of a command\n"
            "\n"
-           "INPUT is an .npy, .fvecs, .ivecs, .bvecs, .fbin, .u8bin, .i8bin, .ibin, raw or text file, or - "
+           "INPUT is an .npy, .npz, .safetensors, .fvecs, .ivecs, .bvecs, .fbin, .u8bin, .i8bin, .ibin, raw "
+           "or text file, or - "
            "for text on standard input, "
            "which is also read where INPUT is absent, unless it is a terminal.",
 };

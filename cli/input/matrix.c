@@ -191,6 +191,33 @@ static void open_npy(struct matrix *matrix, const struct options *options) {
         matrix_spool(matrix);
 }
 
+/* An array among others of a file. What is read to find it may lie anywhere. */
+static void open_member(struct matrix *matrix, const struct options *options) {
+    struct layout *layout = &matrix->layout;
+    struct extent member = {0, 0};
+    struct parse_error error = {0, ""};
+    uint64_t end;
+    if (matrix_is_unmapped(matrix))
+        fail("%s: there is no address space to map the file, which --array needs; `ulimit -v' says how much "
+             "there is",
+             matrix->name);
+    const bool found = options->format == FORMAT_NPZ
+                           ? npz_find(matrix->file, matrix->size, options->array, &member, &error)
+                           : tensor_find(matrix->file, matrix->size, options->array, layout, &end, &error);
+    if (!found)
+        fail_parse(matrix, &error);
+    if (options->format == FORMAT_NPZ) {
+        end = member.begin + member.size;
+        if (!npy_parse(matrix->file + member.begin, member.size, options->dtype, layout, &error)) {
+            error.at += member.begin;
+            fail_parse(matrix, &error);
+        }
+        layout->begin += member.begin;
+    }
+    make_rows(matrix, options, &error);
+    check_size(matrix, end);
+}
+
 /* The type of the elements of a format that has one. */
 static topk_type type_of_format(enum input_format format) {
     switch (format) {
@@ -226,6 +253,10 @@ static void open_one(struct matrix *matrix, const struct options *options) {
     switch (options->format) {
     case FORMAT_NPY:
         open_npy(matrix, options);
+        return;
+    case FORMAT_NPZ:
+    case FORMAT_SAFETENSORS:
+        open_member(matrix, options);
         return;
     case FORMAT_RAW:
         refuse_header(matrix, options);

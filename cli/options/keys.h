@@ -13,6 +13,7 @@ enum key {
     KEY_FORMAT = 0x100,
     KEY_SHARDS,
     KEY_DTYPE,
+    KEY_ARRAY,
     KEY_COLS,
     KEY_SKIP_BYTES,
     KEY_AXIS,

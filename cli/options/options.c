@@ -27,8 +27,11 @@ static void check_input(const struct options *options) {
                    options->path, format_words[format]);
     if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
         fail_usage("--human reads float64, not %s", topk_type_name(options->dtype));
-    if ((options->axis != -1 || options->flat) && format != FORMAT_NPY)
-        fail_usage("--axis and --flat are for npy, and '%s' is %s", options->path, format_words[format]);
+    if ((options->axis != -1 || options->flat) && !options_axes(options))
+        fail_usage("--axis and --flat are for npy, npz and safetensors, and '%s' is %s", options->path,
+                   format_words[format]);
+    if (options->array != NULL && format != FORMAT_NPZ && format != FORMAT_SAFETENSORS)
+        fail_usage("--array is for npz and safetensors, and '%s' is %s", options->path, format_words[format]);
     if (options->axis != -1 && options->flat)
         fail_usage("--axis chooses the rows, and --flat makes one row: choose");
     if ((options->cols > 0 || options->skip_bytes >= 0) && format != FORMAT_RAW)
@@ -40,7 +43,8 @@ static void check_input(const struct options *options) {
         options->dtype != TOPK_I64 && options->dtype != TOPK_U64)
         fail_usage("text holds float64, int64 or uint64, not %s; binary files need --format raw",
                    topk_type_name(options->dtype));
-    if (format >= FORMAT_FVECS && format <= FORMAT_IBIN && options->dtype != TOPK_TYPE_UNDEFINED)
+    if (((format >= FORMAT_FVECS && format <= FORMAT_IBIN) || format == FORMAT_SAFETENSORS) &&
+        options->dtype != TOPK_TYPE_UNDEFINED)
         fail_usage("--dtype has no meaning for %s", format_words[format]);
     check_bound(options, &options->predicate.low, &options->low_beyond);
     check_bound(options, &options->predicate.high, &options->high_beyond);

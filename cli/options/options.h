@@ -14,6 +14,8 @@ enum input_format {
     FORMAT_AUTO,
     FORMAT_TEXT,
     FORMAT_NPY,
+    FORMAT_NPZ,
+    FORMAT_SAFETENSORS,
     FORMAT_FVECS,
     FORMAT_IVECS,
     FORMAT_BVECS,
@@ -42,6 +44,7 @@ struct options {
     enum input_format format; /* never AUTO once parsed */
     bool format_given;        /* by --format */
     topk_type dtype;          /* UNDEFINED: not given */
+    const char *array;        /* the name of one of a file's arrays; NULL: not given */
     int64_t cols;             /* 0: not given */
     int64_t skip_bytes;       /* in front of the elements of a raw file; -1: not given */
     int axis;                 /* along the rows; negative: from the last one; -1: not given */
@@ -93,6 +96,11 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
 /* Whether elements are numbers of text that are compared as they are written, from 2^53 up as well. */
 static inline bool options_as_written(const struct options *options) {
     return options->format == FORMAT_TEXT && options->dtype == TOPK_TYPE_UNDEFINED && !options->human;
+}
+
+/* Whether the input is an array whose axes make rows. */
+static inline bool options_axes(const struct options *options) {
+    return options->format >= FORMAT_NPY && options->format <= FORMAT_SAFETENSORS;
 }
 
 /* Whether a line of text has fields, and is printed whole. */

@@ -95,8 +95,8 @@ static void parse_device(const char *text, topk_context_options *context) {
     context->device = (int)ordinal;
 }
 
-const char *const format_words[] = {"auto", "text",  "npy",   "fvecs", "ivecs", "bvecs",
-                                    "fbin", "u8bin", "i8bin", "ibin",  "raw",   NULL};
+const char *const format_words[] = {"auto",  "text", "npy",   "npz",   "safetensors", "fvecs", "ivecs",
+                                    "bvecs", "fbin", "u8bin", "i8bin", "ibin",        "raw",   NULL};
 
 error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
@@ -124,6 +124,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_DTYPE:
         options->dtype = parse_dtype(argument);
+        break;
+    case KEY_ARRAY:
+        options->array = argument;
         break;
     case KEY_COLS:
         options->cols = parse_integer("--cols", argument, 1, INT64_MAX);

@@ -9,16 +9,21 @@
 static const struct argp_option input_options[] = {
     {NULL, 0, NULL, 0, "Input:", 1},
     {"format", KEY_FORMAT, "NAME", 0,
-     "npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw or text, whatever the file's name", 0},
+     "npy, npz, safetensors, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw or text, whatever the file's "
+     "name",
+     0},
     {"shards", KEY_SHARDS, "PATTERN", 0,
      "Instead of INPUT: the files whose names match, such as 'part-*.npy', are one input, in the order of "
      "their names",
      0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Element type: float16, bfloat16, float32, ..., int8 to uint64", 0},
+    {"array", KEY_ARRAY, "NAME", 0, "npz, safetensors: the array of that name; not needed if there is one",
+     0},
     {"cols", KEY_COLS, "N", 0, "Raw files: elements of a row", 0},
     {"skip-bytes", KEY_SKIP_BYTES, "N", 0, "Raw files: elements begin behind N bytes", 0},
-    {"axis", KEY_AXIS, "N", 0, "npy: rows are along axis N, from 0, or from -1 for the last, the default", 0},
-    {"flat", KEY_FLAT, NULL, 0, "npy: the whole array is one row", 0},
+    {"axis", KEY_AXIS, "N", 0,
+     "npy and the like: rows are along axis N, from 0, or from -1 for the last, the default", 0},
+    {"flat", KEY_FLAT, NULL, 0, "npy and the like: the whole array is one row", 0},
     {0},
 };
 

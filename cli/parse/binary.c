@@ -18,7 +18,8 @@ static const struct {
     size_t length;
     struct binary binary;
 } kinds[] = {
-    {MAGIC("PK\x03\x04"), {"a ZIP archive, as .npz and .pt are", PIPE("unzip -p")}},
+    {MAGIC("PK\x03\x04"),
+     {"a ZIP archive, as .npz and .pt are", PIPE("unzip -p") ", and --format npz reads an array"}},
     {MAGIC("PK\x05\x06"), {"an empty ZIP archive", SAVE}},
     {MAGIC("\x1f\x8b"), {"gzip", PIPE("gzip -dc")}},
     {MAGIC("BZh"), {"bzip2", PIPE("bzip2 -dc")}},
@@ -64,7 +65,7 @@ static bool is_safetensors(const char *bytes, size_t size) {
 }
 
 const struct binary *binary_by_magic(const void *head, size_t size) {
-    static const struct binary safetensors = {"safetensors", SAVE};
+    static const struct binary safetensors = {"safetensors", "say --format safetensors"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].length && memcmp(head, kinds[i].magic, kinds[i].length) == 0 &&
             goes_on(head, size))

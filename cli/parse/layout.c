@@ -25,6 +25,17 @@ static bool in_order(const struct layout *layout) {
     return true;
 }
 
+void layout_set_axes(struct layout *layout, const int64_t *shape, int dimensions, bool fortran) {
+    uint64_t step = 1;
+    layout->dimensions = dimensions;
+    for (int i = 0; i < dimensions; i++) {
+        const int axis = fortran ? i : dimensions - 1 - i;
+        layout->extents[axis] = shape[axis];
+        layout->steps[axis] = (int64_t)step;
+        step *= (uint64_t)shape[axis];
+    }
+}
+
 bool layout_rows(struct layout *layout, int axis, bool flat, struct parse_error *error) {
     const int last = layout->dimensions - 1;
     if (last > 0 && !flat) {

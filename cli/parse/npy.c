@@ -232,18 +232,6 @@ static bool resolve_type(const struct header *header, topk_type override, struct
     return parse_fail(error, header->descr_at, "elements of dtype %s are not supported%s", descr, hint);
 }
 
-/* Steps wrap where a shape overflows, which layout_rows() refuses, or has no elements. */
-static void set_axes(const struct header *header, struct layout *layout) {
-    uint64_t step = 1;
-    layout->dimensions = header->dimensions;
-    for (int i = 0; i < header->dimensions; i++) {
-        const int axis = header->fortran ? i : header->dimensions - 1 - i;
-        layout->extents[axis] = header->shape[axis];
-        layout->steps[axis] = (int64_t)step;
-        step *= (uint64_t)header->shape[axis];
-    }
-}
-
 bool npy_parse(const void *file, uint64_t size, topk_type override, struct layout *layout,
                struct parse_error *error) {
     struct cursor cursor = {file, 0, 0, error};
@@ -253,7 +241,7 @@ bool npy_parse(const void *file, uint64_t size, topk_type override, struct layou
         !resolve_type(&header, override, layout, error))
         return false;
     layout->begin = cursor.end;
-    set_axes(&header, layout);
+    layout_set_axes(layout, header.shape, header.dimensions, header.fortran);
     return true;
 }
 

@@ -225,6 +225,36 @@ struct layout {
     int64_t steps[DIMENSIONS_MAX];   /* elements from one to the next along each axis */
 };
 
+/* Sets the axes of an array, the last one along the elements of the file, or the first one. Steps wrap where
+ * a shape overflows, which layout_rows() refuses, or has no elements. */
+void layout_set_axes(struct layout *layout, const int64_t *shape, int dimensions, bool fortran);
+
+/* Bytes of a file. */
+struct extent {
+    uint64_t begin, size;
+};
+
+/* Finds an array of an .npz file, a whole .npy file, by its name with or without .npy; NULL: the only one. It
+ * must not be compressed. */
+bool npz_find(const void *file, uint64_t size, const char *name, struct extent *found,
+              struct parse_error *error);
+
+/* Finds a tensor of a safetensors file, by its name as the header writes it; NULL: the only one. Its elements
+ * are to end at *end, as npy_check_size() sees once layout_rows() has made rows. */
+bool tensor_find(const void *file, uint64_t size, const char *name, struct layout *layout, uint64_t *end,
+                 struct parse_error *error);
+
+/* The first names of what a file holds, for a message. */
+struct names {
+    int64_t count;
+    char text[80];
+    size_t length;
+};
+void names_add(struct names *names, const char *name, size_t length);
+
+/* Fails because none has that name, or, if it is NULL, because there is not exactly one. */
+bool names_fail(const struct names *names, const char *name, struct parse_error *error);
+
 /* How many bytes there are up to the end of an .npy file's header, as far as its first `size` bytes tell. */
 uint64_t npy_header_bytes(const void *file, uint64_t size);
 

@@ -228,8 +228,8 @@ class Refusals(harness.Case):
         for arguments, expected in [
                 ([path, "--axis", 0, "--flat"], "--axis chooses the rows, and --flat makes one row: choose"),
                 ([path, "--axis", 32], "--axis: '32' is no integer from -32 to 31"),
-                (["-", "--flat"], "--axis and --flat are for npy, and '-' is text"),
-                (["a.raw", "--axis", 0], r"--axis and --flat are for npy, and 'a\.raw' is raw")]:
+                (["-", "--flat"], "--axis and --flat are for npy, npz and safetensors, and '-' is text"),
+                (["a.raw", "--axis", 0], r"--axis and --flat are for npy, npz and safetensors, and 'a\.raw' is raw")]:
             self.fails(expected, "select", *arguments, "-k", 1, status=2)
 
     def fails_from_pipe(self, expected, data, *options):

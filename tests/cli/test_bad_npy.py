@@ -20,7 +20,7 @@ class BadHeaders(harness.Case):
         (b"\x93NUMP", "byte 0: not an .npy file"),
         (b"PK\x03\x05" + BODY, "byte 0: not an .npy file"),
         (b"PK\x03\x04" + BODY, r"not an \.npy file \(a ZIP archive, as \.npz and \.pt are\): "
-         "`unzip -p FILE' gives what it holds to a pipe"),
+         "`unzip -p FILE' gives what it holds to a pipe, and --format npz reads an array"),
         (b"\x93NUMPY", "byte 6: the file ends within the header"),
         (b"\x93NUMPY\x01\x00\x10", "byte 9: the file ends within the header"),
         (b"\x93NUMPY\x02\x00\x10\x00\x00", "byte 11: the file ends within the header"),

@@ -20,7 +20,7 @@ EXACTLY = [
     (["kth", "--un"], []), (["mask", "--bi"], ["--bits"]), (["select", "--piece"], []), (["info", "--t"], ["--threads"]),
     (["select", "x.npy", "-k", "3", "--nan", ""], ["largest", "last"]), (["select", "--ties", "a"], ["any", "all"]),
     (["count", "--device", ""], ["auto", "cpu", "cuda"]), (["select", "--dtype", "bf"], ["bfloat16"]),
-    (["explain", "--format", "n"], ["npy"]), (["select", "--values", ""], []), (["select", "--csv", ""], []),
+    (["explain", "--format", "n"], ["npy", "npz"]), (["select", "--values", ""], []), (["select", "--csv", ""], []),
     (["select", "--threads", "1"], []), (["select", ""], []),
 ]
 ASSIGNED = [("--nan=", "l", ["largest", "last"]), ("--format=", "f", ["fbin", "fvecs"]), ("--dtype=", "u", None)]

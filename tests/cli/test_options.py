@@ -38,7 +38,7 @@ class Help(harness.Case):
     def test_groups(self):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
-            "Input:": "axis cols dtype flat format shards skip-bytes",
+            "Input:": "array axis cols dtype flat format shards skip-bytes",
             "Text:": "column csv delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "interpolation k magnitude nan order padding quantile smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
@@ -173,7 +173,7 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--ties", "some"], "--ties: 'some' is none of lowest, any, all"),
                 (["select", "-", "-k", "1", "--device", "gpu"], "--device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
                 (["select", "-", "-k", "1", "--format", "csv"],
-                 "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
+                 "--format: 'csv' is none of auto, text, npy, npz, safetensors, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
                  r"--field, --column, --delimiter, .* are for text, and 'a\.npy' is npy"),
                 *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
@@ -183,6 +183,8 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),
                 (["select", "-", "-k", "1", "--human", "--dtype", "int64"], "--human reads float64, not i64"),
                 (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols and --skip-bytes are for raw files, and 'a\.npy' is npy"),
+                (["select", "a.npy", "-k", "1", "--array", "x"], r"--array is for npz and safetensors, and 'a\.npy' is npy"),
+                (["select", "a.safetensors", "-k", "1", "--dtype", "f32"], "--dtype has no meaning for safetensors"),
                 (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
                 (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),
                 (["select", "-", "-k", "1", "--json", "--values", "v.npy"],

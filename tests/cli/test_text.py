@@ -377,7 +377,7 @@ class Binary(harness.Case):
         schema = b'{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
         thrift = bytes.fromhex("1504151015144c1502")
         return [
-            ("a.npz", self.archive(), "a ZIP archive, as .npz and .pt are", "`unzip -p FILE'"),
+            ("b.zip", self.archive(), "a ZIP archive, as .npz and .pt are", "`unzip -p FILE'"),
             ("a.zip", b"PK\x05\x06" + bytes(18), "an empty ZIP archive", "numpy.save"),
             ("a.gz", gzip.compress(text), "gzip", "`gzip -dc FILE'"),
             ("a.npy.gz", gzip.compress(text), "gzip", "`gzip -dc FILE'"),
@@ -391,7 +391,7 @@ class Binary(harness.Case):
             ("a.arrows", b"\xff\xff\xff\xff\x78\0\0\0", "perhaps an Arrow stream", "--format raw"),
             ("a.feather", b"FEA1" + bytes(4), "a Feather file", "numpy.save"),
             ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(8), "an HDF5 file", "h5dump"),
-            ("a.safetensors", struct.pack("<Q", len(schema)) + schema + bytes(4), "safetensors", "numpy.save"),
+            ("a.st", struct.pack("<Q", len(schema)) + schema + bytes(4), "safetensors", "--format safetensors"),
             ("a.pkl", pickle.dumps([1.0, 2.0], 4), "a pickle", "numpy.save"),
             ("a.pt", pickle.dumps([1.0, 2.0], 2), "a pickle, as old .pt are", "numpy.save"),
             ("a.pdf", b"%PDF-1.7\n1 0 obj\n", "a PDF", "pdftotext"),

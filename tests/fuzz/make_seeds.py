@@ -3,10 +3,12 @@
 
 usage: make_seeds.py FOLDER"""
 
+import io
 import os
 import shutil
 import struct
 import sys
+import zipfile
 
 
 def npy(text, version=1, body=b"\0" * 48):
@@ -31,6 +33,20 @@ def state(number, payload, row_counts, of_position=lambda i: 3 * i):
     return bytes([number]) + header + body
 
 
+def npz(names, comment=b""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.comment = comment
+        for name in names:
+            with archive.open(name, "w", force_zip64=True) as member:
+                member.write(npy(HEADER % ("<f4", False, "(3, 4)")))
+    return file.getvalue()
+
+
+def safetensors(header):
+    return struct.pack("<Q", len(header)) + header + b"\0" * 12
+
+
 HEADER = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
 NUMBERS = [b"0", b"-1", b"+12.5", b"1e10", b".5", b"5.", b"-0.0", b"1e-400", b"1e400", b"9007199254740993",
            b"18446744073709551615", b"-9223372036854775808", b"123456789012345678901234567890", b"inf", b"-Infinity",
@@ -43,6 +59,10 @@ SEEDS = {
             npy(HEADER % ("|b1", True, "(2, 3, 4)"), body=bytes(range(24))),
             npy(HEADER % ("<i2", False, "(2, 1, 3, 2)"), body=bytes(range(24))), b"\x93NUMPY\x01\x00\xff\xff",
             npy('{"shape": (0,), "fortran_order": False, "descr": "<i8"}')],
+    "members": [npz(["a.npy"]), npz(["a.npy", "b.npy"], b"PK\5\6"), npz([]), safetensors(b"{}"),
+                safetensors(b'{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}'),
+                safetensors(b'{"__metadata__":{"x":"y"},"b":{"shape":[],"data_offsets":[3,4],"dtype":"U8"},'
+                            b'"a": {"dtype": "I64", "shape": [0, 2], "data_offsets": [4, 4]}} ')],
     "vecs": [b"", struct.pack("<iff", 2, 1, 2) * 3, struct.pack("<iBBBB", 4, 1, 2, 3, 4) * 2, struct.pack("<i", -1),
              struct.pack("<iff", 2, 1, 2) + struct.pack("<iff", 1, 1, 2)],
     "number": NUMBERS,
