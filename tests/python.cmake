@@ -23,8 +23,9 @@ endfunction()
 topk_python_test(torch topk with_torch)
 topk_python_test(packages topk with_packages) # likewise over pyarrow, polars, pandas, JAX and their like
 topk_python_test(dask topk with_dask)
+topk_python_test(jax topk with_jax)
 topk_python_test(mpi topk with_mpi) # in jobs of mpirun, where there is mpi4py
-set_tests_properties(python.torch python.packages python.dask python.mpi PROPERTIES SKIP_RETURN_CODE 5)
+set_tests_properties(python.torch python.packages python.dask python.jax python.mpi PROPERTIES SKIP_RETURN_CODE 5)
 set_tests_properties(python.mpi PROPERTIES PROCESSORS 2)
 
 file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/python python/test_*.py)

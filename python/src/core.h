@@ -16,6 +16,7 @@
  *   overlap.c     whether they may go there
  *   shards.c      rows in shards
  *   call.c        a call, from its arguments to its results
+ *   xla.c         handlers for programs of XLA, which libtopk.jax compiles; xla.h is what they see of it
  *
  * Functions that return int return 0, or -1 with a Python exception set. */
 #ifndef TOPK_PYTHON_CORE_H
@@ -349,5 +350,13 @@ topk_status shards_run(struct call *call, void *state, size_t bytes);
 /* ValueError if an array for results overlaps another array of the call, or itself, and the C library cannot
  * see it. */
 int overlap_check(const struct call *call);
+
+/* ---- xla.c ---- */
+
+/* (platform, operation): a capsule of the handler that a program of XLA calls. */
+PyObject *xla_handler(PyObject *self, PyObject *arguments);
+/* (platform, operation, type, rows, length, is_wide, k, largest, nan_last): bytes of scratch that a handler
+ * needs. */
+PyObject *xla_scratch(PyObject *self, PyObject *arguments);
 
 #endif /* TOPK_PYTHON_CORE_H */

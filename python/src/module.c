@@ -114,6 +114,9 @@ static PyMethodDef functions[] = {
     {"integers", integers, METH_VARARGS,
      "integers(object, like, name): as contiguous int64 beside an array of numpy, torch or cupy."},
     {"run", (PyCFunction)(void (*)(void))call_run, METH_FASTCALL, "A call of the C library."},
+    {"xla_handler", xla_handler, METH_VARARGS,
+     "xla_handler(platform, operation): a capsule of the handler that a program of XLA calls."},
+    {"xla_scratch", xla_scratch, METH_VARARGS, "The bytes of scratch that a handler needs."},
     {NULL, NULL, 0, NULL},
 };
 

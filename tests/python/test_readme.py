@@ -20,7 +20,7 @@ def test_runs(page, program):
         names["torch"] = torch = pytest.importorskip("torch", minversion="2.6")
         if not torch.cuda.is_available():
             program = program.replace(', device="cuda"', "")
-    for module in ("onnxscript", "dask"):
+    for module in ("onnxscript", "dask", "jax"):
         if module in program:
             pytest.importorskip(module)
     exec(compile(program, page, "exec"), names)
