@@ -3,11 +3,12 @@
  *
  * A sample proposes a window for each rank: two keys that very probably enclose the k-th. Windows that
  * overlap become one. One pass over the row then takes a piece at a time into the first-level cache, and each
- * window looks at it there: it counts what ranks above the window and what equals either end, and moves to
- * the pool what lies between the ends. The counts say where each rank is: above the window, or below it   the
- * sample misled at an end                       that end is the k-th key between the ends                the
- * k-th is found among what was moved, unless there was no room for that Ranks that the pass has not found are
- * searched one by one, as if each were asked alone. */
+ * window looks at it there: it counts what ranks above the window and moves to the pool what lies in it. What
+ * equals an end is counted apart where many elements do. A rank at such an end is found by the counts, any
+ * other among what its window moved.
+ *
+ * Ranks that are not in their windows, or whose windows had too little room, are searched one by one, as if
+ * each were asked alone. */
 #include "ranks.h"
 
 #include <math.h>
@@ -28,15 +29,20 @@ struct rank {
     int64_t slot; /* which of the row's ranks it is */
 };
 
-/* Ends that a window does not have enclose all that lies on their side. */
+/* Ends that a window does not have enclose all that lies on their side. Where few elements equal an end, one
+ * look is enough: the class of the higher end counts as between the ends, and that of the lower end as below.
+ */
 struct window {
     bool has_high, has_low;
+    bool looks_once;
     struct threshold_arcs high, low;
-    double expected;        /* samples between the ends */
-    size_t begin, capacity; /* of its part of the pool */
+    struct threshold_arcs once; /* not_above: of the higher end; equal: what is between both */
+    double expected;            /* samples between the ends */
+    size_t begin, capacity;     /* of its part of the pool */
 };
 
-/* What a window has seen: above it, at its higher end, between the ends, and at its lower end. */
+/* What a window has seen: above it, at its higher end, between the ends, and at its lower end. A window that
+ * looks once has seen nothing at its ends. */
 struct tally {
     size_t above, high, between, low;
 };
@@ -85,6 +91,41 @@ static void propose(struct pass *pass, size_t i) {
         w->low = end_between(pass, place + margin + 1.0, place + 1.25 * margin + 1.0);
     }
     w->expected = (w->has_low ? place + 1.25 * margin : m) - (w->has_high ? place - 1.25 * margin : 0) + 1.0;
+}
+
+/* How many samples equal an end. */
+static size_t ties_of(const struct pass *pass, int part, const struct threshold_arcs *end) {
+    const struct bracket *b = pass->b;
+    const struct threshold_arcs at = {.equal = {end->key, 0}, .not_above = {0, end->key}, .key = end->key};
+    uint64_t *mask = scratch_mask(b->scratch, part, 0);
+    return b->kernels
+        ->split(b->scratch->sample_keys, pass->samples, &topk_unsigned_point_map, &at, mask, NULL)
+        .equal;
+}
+
+/* So few samples that tie with an end are far fewer than its margin. */
+enum { FEW_TIES = 4 };
+
+/* What is not above the higher end but above the lower one is an arc: both arcs begin, or both end, at the
+ * worst point. */
+static void look_once(const struct pass *pass, int part, struct window *w) {
+    const struct arc *high = &w->high.not_above, *low = &w->low.not_above;
+    w->looks_once = w->has_high && w->has_low && w->high.key > w->low.key &&
+                    ties_of(pass, part, &w->high) <= FEW_TIES && ties_of(pass, part, &w->low) <= FEW_TIES;
+    if (w->looks_once) {
+        TOPK_REACHED(REACHED_RANKS_ONCE);
+        const uint64_t begin = high->begin == low->begin ? low->begin + low->span + 1 : high->begin;
+        w->once = (struct threshold_arcs){
+            .not_above = *high, .equal = {begin, high->span - low->span - 1}, .key = w->high.key};
+    }
+}
+
+static void look_once_share(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    for (size_t i = share(pass->window_count, part, parts); i < share(pass->window_count, part + 1, parts);
+         i++) {
+        look_once(pass, part, &pass->windows[i]);
+    }
 }
 
 static void propose_share(void *argument, int part, int parts) {
@@ -153,6 +194,7 @@ static bool make_windows(struct pass *pass) {
     topk_cpu_draw_samples(b, pass->samples, pass->ranks[0].k);
     topk_cpu_team_run(b->call->context, b->scratch->threads, propose_share, pass);
     join_windows(pass);
+    topk_cpu_team_run(b->call->context, b->scratch->threads, look_once_share, pass);
     share_pool(pass);
     return true;
 }
@@ -185,11 +227,15 @@ static struct split_counts split_piece(const struct bracket *b, const struct pie
                                  b->kernels->count(equal, piece->words)};
 }
 
-/* Leaves the mask of what lies between the window's ends in masks[0], which may be changed, and counts. */
+/* Leaves the mask of what lies between the window's ends in masks[0], and counts. */
 static struct tally look(const struct bracket *b, const struct window *w, const struct piece *piece) {
     uint64_t *above_low = piece->masks[0], *at_low = piece->masks[1];
     uint64_t *above_high = piece->masks[2], *at_high = piece->masks[3];
     struct split_counts high = {0, 0}, low = {piece->match_count, 0};
+    if (w->looks_once) {
+        const struct split_counts once = split_piece(b, piece, &w->once, above_high, above_low);
+        return (struct tally){once.above, 0, once.equal, 0};
+    }
     if (w->has_high) {
         high = split_piece(b, piece, &w->high, above_high, at_high);
     }
