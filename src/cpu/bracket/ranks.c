@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Several ranks of one row: see docs/methods/bracket.md.
+ * Several ranks of one row: see docs/methods/ranks.md.
  *
  * A sample proposes a window for each rank: two keys that very probably enclose the k-th. Windows that
  * overlap become one. One pass over the row then takes a piece at a time into the first-level cache, and each
