@@ -70,17 +70,20 @@ def topk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: in
     for more than 2^22 chunks along `dim`.
     """
     x, dim, k = _checked(x, dim, k, options)
-    order = {"order": options["order"]} if options.get("order") not in (None, "any") else {}
+    largest = bool(largest)
+    order = "best" if options.get("order") in (None, "any") else options["order"]
     base, index_dtype = options.get("index_base") or 0, np.dtype(name_of(options.get("index_dtype") or "int64"))
     _check_positions(x.shape[dim], base, index_dtype)
-    choice = {name: options[name] for name in ("magnitude", "nan", "method", "tuning") if options.get(name) is not None}
-    settings = {"k": k, "largest": largest, "dim": dim, "choice": {**choice, **order}}
-    tree = _Tree(x, dim, split_every, ("topk", k, bool(largest), settings, base, index_dtype))
+    ranking = {name: options[name] for name in ("magnitude", "nan") if options.get(name) is not None}
+    choice = {**ranking, **{name: options[name] for name in ("method", "tuning") if options.get(name) is not None}}
+    settings = {"k": k, "largest": largest}
+    tree = _Tree(x, dim, split_every, ("topk", settings, choice, order, base, index_dtype))
     dtype = x.dtype.newbyteorder("=")
     results = tree.build(
-        partial(_state_of, **settings), partial(_merged, dtype=dtype),
-        partial(_best_of, dtype=dtype, dim=dim, base=base, index_dtype=index_dtype, kind=_kind_of(x)),
-        partial(_topk_of_one, **settings, base=base, index_dtype=index_dtype))
+        partial(_list_of, **settings, dim=dim, choice=choice), partial(_merged, **settings, choice=ranking),
+        partial(_best_of, **settings, choice=ranking, order=order, dim=dim, base=base, index_dtype=index_dtype,
+                kind=_kind_of(x)),
+        partial(_topk_of_one, **settings, dim=dim, choice={**choice, "order": order}, base=base, index_dtype=index_dtype))
     chunks = (*x.chunks[:dim], (k,), *x.chunks[dim + 1:])
     return TopK(tree.output(results, 0, chunks, dtype), tree.output(results, 1, chunks, index_dtype))
 
@@ -103,15 +106,14 @@ def kth(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int
     if unknown:
         raise TypeError(f"kth() has no option {min(unknown)!r} here: magnitude and nan alone")
     x, dim, k = _checked(x, dim, k, options)
+    largest = bool(largest)
     choice = {name: options[name] for name in options if options[name] is not None}
-    settings = {"k": k, "largest": largest, "dim": dim, "choice": choice}
-    tree = _Tree(x, dim, split_every, ("kth", k, bool(largest), settings))
+    settings = {"k": k, "largest": largest, "choice": choice}
+    tree = _Tree(x, dim, split_every, ("kth", settings))
     dtype = x.dtype.newbyteorder("=")
     results = tree.build(
-        partial(_counted_state_of, **settings),
-        partial(_merged_and_counted, dtype=dtype, k=k, magnitude=bool(choice.get("magnitude"))),
-        partial(_kth_of, dtype=dtype, k=k, largest=largest, choice=choice, kind=_kind_of(x)),
-        partial(_kth_of_one, **settings))
+        partial(_counted_list_of, **settings, dim=dim), partial(_merged_and_counted, **settings),
+        partial(_kth_of, **settings, kind=_kind_of(x)), partial(_kth_of_one, **settings, dim=dim))
     chunks = x.chunks[:dim] + x.chunks[dim + 1:]
     dtypes = dtype, np.dtype(np.int64), np.dtype(np.int64)
     return Kth(*(tree.output(results, which, chunks, dtype) for which, dtype in enumerate(dtypes)))
@@ -211,37 +213,37 @@ def _as_kind(kind, *arrays):
     return tuple(map(importlib.import_module("cupy").asarray, arrays))
 
 
-def _state_of(block, number, *, k, largest, dim, choice):
-    """What is known of one chunk: the bytes of an accumulator, and the lengths of the chunks that it has seen."""
+def _list_of(block, number, *, k, largest, dim, choice):
+    """What is known of one chunk: its k best, best first, their places, and the lengths of the chunks that it has seen."""
     rows = np.moveaxis(block, dim, -1)
-    stream = Accumulator(k, largest, **choice, **_options_for(block))
-    stream.push(rows, number << _LOCAL_BITS)
-    return stream.to_bytes(), (rows.shape[-1],)
+    length = rows.shape[-1]
+    values, places = libtopk.topk(rows, min(k, length), largest, index_base=number << _LOCAL_BITS, **choice,
+                                  **_options_for(block))
+    return np.asarray(_on_host(values)), np.asarray(_on_host(places)), (length,)
 
 
-def _read(state, dtype):
-    like = np.empty(0, dtype)
-    return Accumulator.from_bytes(state[0], like, chunk_max=1, **_options_for(like))
+def _side_by_side(arrays, padding):
+    """Lists as libtopk.merge() takes them: the shorter ones end in padding."""
+    longest = max(array.shape[-1] for array in arrays)
+    whole = np.full((len(arrays), *arrays[0].shape[:-1], longest), padding, arrays[0].dtype)
+    for number, array in enumerate(arrays):
+        whole[number, ..., :array.shape[-1]] = array
+    return whole
 
 
-def _merge(states, dtype):
-    """(an accumulator, the lengths of its chunks). States come in the order of their chunks."""
-    whole = _read(states[0], dtype)
-    for state in states[1:]:
-        whole.merge(_read(state, dtype))
-    return whole, sum((state[1] for state in states), ())
+def _merged(lists, *, k, largest, choice, order="best", are_all=False):
+    """One list of several, which come in the order of their chunks; with `are_all` k results, padding among them."""
+    lengths = sum((one[2] for one in lists), ())
+    values, places = _side_by_side([one[0] for one in lists], 0), _side_by_side([one[1] for one in lists], -1)
+    best = libtopk.merge(values, places, k if are_all else min(k, sum(lengths)), largest, lists_sorted=True, order=order,
+                         **choice, **_options_for(values))
+    return *best, lengths
 
 
-def _merged(states, *, dtype):
-    whole, lengths = _merge(states, dtype)
-    return whole.to_bytes(), lengths
-
-
-def _best_of(states, *, dtype, dim, base, index_dtype, kind):
-    whole, lengths = _merge(states, dtype)
+def _best_of(lists, *, k, largest, choice, order, dim, base, index_dtype, kind):
+    values, places, lengths = _merged(lists, k=k, largest=largest, choice=choice, order=order, are_all=True)
     begins = np.cumsum((0, *lengths))
     _check_positions(int(begins[-1]), base, index_dtype)
-    values, places = whole.finish()
     indices = np.where(places < 0, -1, begins[places >> _LOCAL_BITS] + (places & (1 << _LOCAL_BITS) - 1) + base)
     return _as_kind(kind, np.moveaxis(values, -1, dim), np.moveaxis(indices.astype(index_dtype), -1, dim))
 
@@ -257,32 +259,29 @@ def _tie(a, b, magnitude):
     return (a == b) | (a != a) & (b != b)
 
 
-def _counted_state_of(block, number, *, k, largest, dim, choice):
-    """A state, and how many elements of each row tie with the k-th one: 0 where there are fewer than k."""
+def _counted_list_of(block, number, *, k, largest, dim, choice):
+    """A list, and how many elements of each row tie with the k-th one: 0 where there are fewer than k."""
     equal = libtopk.kth(block, k, largest, dim, **choice, **_options_for(block)).equal
-    return *_state_of(block, number, k=k, largest=largest, dim=dim, choice=choice), np.asarray(_on_host(equal))
+    return *_list_of(block, number, k=k, largest=largest, dim=dim, choice=choice), np.asarray(_on_host(equal))
 
 
-def _merged_and_counted(states, *, dtype, k, magnitude):
-    """Elements that tie with the k-th of all: those of a state are all among its own k best, unless its k-th is one."""
-    whole, lengths = _merge(states, dtype)
-    equal = np.zeros_like(states[0][2])
-    if 0 < k <= sum(lengths):
-        threshold = whole.peek().values[..., k - 1:]
-        for state in states:
-            seen = min(k, sum(state[1]))
-            best = _read(state, dtype).peek().values[..., :seen]
-            ties = _tie(best, threshold, magnitude)
-            is_last = ties[..., -1] if seen == k else np.zeros(equal.shape, bool)
-            equal += np.where(is_last, state[2], ties.sum(-1))
-    return whole.to_bytes(), lengths, equal
+def _merged_and_counted(lists, *, k, largest, choice):
+    """Elements that tie with the k-th of all: those of a list are all in it, unless its k-th is one."""
+    best = _merged(lists, k=k, largest=largest, choice=choice)
+    equal = np.zeros_like(lists[0][3])
+    if 0 < k <= sum(best[2]):
+        threshold = best[0][..., k - 1:]
+        for values, _, _, ties_of_last in lists:
+            ties = _tie(values, threshold, bool(choice.get("magnitude")))
+            is_last = ties[..., -1] if values.shape[-1] == k else np.zeros(equal.shape, bool)
+            equal += np.where(is_last, ties_of_last, ties.sum(-1))
+    return *best, equal
 
 
-def _kth_of(states, *, dtype, k, largest, choice, kind):
-    state = _merged_and_counted(states, dtype=dtype, k=k, magnitude=bool(choice.get("magnitude")))
-    best = _read(state, dtype).finish().values[..., :min(k, sum(state[1]))]
+def _kth_of(lists, *, k, largest, choice, kind):
+    best, _, _, equal = _merged_and_counted(lists, k=k, largest=largest, choice=choice)
     common, better, _ = libtopk.kth(best, k, largest, **choice, **_options_for(best))
-    return _as_kind(kind, common, better, state[2])
+    return _as_kind(kind, common, better, equal)
 
 
 def _kth_of_one(block, *, k, largest, dim, choice):
