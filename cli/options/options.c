@@ -73,8 +73,8 @@ bool options_approximate(const topk_problem *problem) {
 static void check_mpi(const struct argp *argp, const struct options *options) {
     if (!options->mpi)
         return;
-    if (argp != &select_argp && argp != &kth_argp && argp != &count_argp)
-        fail_usage("--mpi is for select, kth and count");
+    if (argp != &select_argp && argp != &kth_argp && argp != &where_argp && argp != &count_argp)
+        fail_usage("--mpi is for select, kth, where and count");
     if (options->path == NULL || strcmp(options->path, "-") == 0)
         fail_usage("--mpi needs an INPUT that is a file, or --shards: each rank reads a part of it");
     if (options->context.backend == TOPK_BACKEND_CUDA)

@@ -43,6 +43,10 @@ struct ranks_bytes {
     uint64_t size;
 };
 
+/* Takes a piece that `rank` has passed on; the bytes lie at a multiple of 8, and are the callee's to change.
+ */
+typedef void ranks_take(void *user, int rank, struct ranks_bytes *piece);
+
 struct ranks {
     int rank, count;
     int threads; /* that a rank should have, where the user names no number */
@@ -65,13 +69,25 @@ struct ranks {
     void (*kth)(topk_context *context, const topk_problem *ranking, int64_t k, struct ranks_part *part,
                 void *kth, int64_t *better, int64_t *equal);
 
-    /* A rank has read all its lines, from the first to the last of its files, the latter with `last_lines` of
-     * them. The numbers of files ascend from rank to rank; -1: it has none. */
-    struct ranks_lines (*place_lines)(int64_t first_file, int64_t last_file, int64_t lines,
-                                      int64_t last_lines);
+    /* A rank has read all its lines, with `last_lines` of them in its last file. The numbers of files ascend
+     * from rank to rank; -1: it has none. The only function here that is not collective. */
+    void (*end_lines)(int64_t last_file, int64_t last_lines);
+
+    /* Follows end_lines(): a rank's first file, and its lines in all files. */
+    struct ranks_lines (*place_lines)(int64_t first_file, int64_t lines);
 
     /* The root gets the bytes of all ranks, one behind the other in their order; the others keep none. */
     void (*gather)(struct ranks_bytes *bytes);
+
+    /* Until pass() has ended on all ranks, they pass pieces of bytes on to the root, in their order: all
+     * pieces of a rank before those of the next. A rank that fails waits for those before it, one of which
+     * may fail as well. */
+    void (*begin_passing)(void);
+
+    /* Passes a piece on, and empties it, when all ranks before this one have passed on all of theirs. With
+     * `last` there is none behind it, and the call returns when no rank has any. The root calls this once,
+     * with `last` and no bytes, and has each piece of the others go to take(). */
+    void (*pass)(struct ranks_bytes *piece, bool last, ranks_take *take, void *user);
 };
 
 /* The ranks that the command line asks for by --mpi, or NULL: then this process is alone. Must come before

@@ -29,6 +29,8 @@ struct word {
     int64_t status;
     int64_t speaks;      /* 1: and has a message */
     int64_t file, lines; /* the last file of its text, and its lines there */
+    uint64_t bytes;      /* of the piece that it passes on next */
+    int64_t is_last;     /* 1: there is none behind that piece */
 };
 
 static struct word own = {.file = -1};
@@ -87,12 +89,86 @@ static void meet(void) {
         exit(end_job(NULL, 0));
 }
 
+/* ---- Pieces in the order of ranks ------------------------------------------------------------ */
+
+static bool is_passing;
+static int turn;      /* the rank that passes pieces on */
+static uint64_t room; /* that the root has for a piece */
+static char *piece_of_other;
+
+enum { MESSAGE_BYTES = 1 << 30 };
+
+static void move(char *bytes, uint64_t size, int from) {
+    for (uint64_t at = 0; at < size; at += MESSAGE_BYTES) {
+        const int part = (int)(size - at < MESSAGE_BYTES ? size - at : MESSAGE_BYTES);
+        if (ranks.rank == 0)
+            MPI_Recv(bytes + at, part, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(bytes + at, part, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    }
+}
+
+/* The root makes room for the piece whose turn it is; all ranks know when it has to. */
+static void reserve_piece(uint64_t bytes) {
+    if (bytes <= room)
+        return;
+    room = bytes;
+    if (ranks.rank == 0)
+        piece_of_other = reallocate(piece_of_other, room, 1);
+    meet(); /* there is memory */
+}
+
+/* All ranks meet, and one of them passes on a piece. Returns which. */
+static int pass_one(const struct ranks_bytes *piece, ranks_take *take, void *user) {
+    meet();
+    const int from = turn;
+    struct ranks_bytes received = {NULL, words[from].bytes};
+    turn += (int)words[from].is_last;
+    reserve_piece(received.size);
+    if (ranks.rank == from && from > 0)
+        move(piece->bytes, piece->size, 0);
+    if (ranks.rank == 0 && from > 0) {
+        received.bytes = piece_of_other;
+        move(received.bytes, received.size, from);
+        take(user, from, &received);
+    }
+    return from;
+}
+
+static void begin_passing(void) {
+    is_passing = true;
+    turn = 0;
+    own.bytes = 0;
+    own.is_last = 0;
+}
+
+static void pass(struct ranks_bytes *piece, bool last, ranks_take *take, void *user) {
+    own.bytes = piece->size;
+    own.is_last = last;
+    for (bool is_gone = false; last ? turn < ranks.count : !is_gone;)
+        is_gone = pass_one(piece, take, user) == ranks.rank;
+    piece->size = 0;
+    is_passing = turn < ranks.count;
+}
+
+/* What a rank that fails does meanwhile. */
+static void await_turn(void) {
+    const struct ranks_bytes nothing = {NULL, 0};
+    own.bytes = 0;
+    own.is_last = 0;
+    while (is_passing && turn < ranks.rank)
+        pass_one(&nothing, NULL, NULL);
+}
+
+/* ---- The end of a rank ----------------------------------------------------------------------- */
+
 /* A rank that fails says so before it says why: others have counted the lines that come before its own, as
  * far as none of them failed first. */
 static int64_t lines_before(int64_t file) {
     int64_t lines = 0;
     if (is_over || is_within || !pthread_equal(thread, pthread_self()))
         return 0;
+    await_turn();
     say(1, STATUS_FAILED, 1);
     for (int rank = 0; rank < ranks.rank; rank++)
         lines += words[rank].file == file ? words[rank].lines : 0;
@@ -109,8 +185,10 @@ static _Noreturn void end_together(int status, const char *line, size_t length) 
             MPI_Abort(MPI_COMM_WORLD, status);
         _exit(status);
     }
-    if (!own.leaves)
+    if (!own.leaves) {
+        await_turn();
         say(1, status, 1);
+    }
     exit(end_job(line, length));
 }
 
@@ -242,28 +320,18 @@ static void find_kth(topk_context *context, const topk_problem *ranking, int64_t
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-static struct ranks_lines place_lines(int64_t first_file, int64_t last_file, int64_t lines,
-                                      int64_t last_lines) {
-    struct ranks_lines before = {0, 0, 0};
+static void end_lines(int64_t last_file, int64_t last_lines) {
     own.file = last_file;
     own.lines = last_lines;
+}
+
+static struct ranks_lines place_lines(int64_t first_file, int64_t lines) {
+    struct ranks_lines before = {0, 0, 0};
     before.all = sum(lines);
     for (int rank = 0; rank < ranks.rank; rank++)
         before.in_file += words[rank].file == first_file ? words[rank].lines : 0;
     before.before = sum_before(lines);
     return before;
-}
-
-enum { MESSAGE_BYTES = 1 << 30 };
-
-static void move(char *bytes, uint64_t size, int from) {
-    for (uint64_t at = 0; at < size; at += MESSAGE_BYTES) {
-        const int part = (int)(size - at < MESSAGE_BYTES ? size - at : MESSAGE_BYTES);
-        if (ranks.rank == 0)
-            MPI_Recv(bytes + at, part, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        else
-            MPI_Send(bytes + at, part, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
-    }
 }
 
 static void gather(struct ranks_bytes *bytes) {
@@ -328,8 +396,11 @@ const struct ranks *ranks_begin(char **arguments) {
     ranks.sum_before = sum_before;
     ranks.select = select_best;
     ranks.kth = find_kth;
+    ranks.end_lines = end_lines;
     ranks.place_lines = place_lines;
     ranks.gather = gather;
+    ranks.begin_passing = begin_passing;
+    ranks.pass = pass;
     words = allocate((uint64_t)ranks.count, sizeof *words);
     fail_by(&together);
     on_exit(at_exit, NULL);

@@ -49,13 +49,18 @@ static void share_skipped(struct task *task, const struct ranks_lines *before) {
     release(all);
 }
 
-/* All lines of this rank have been read. */
+/* This rank has read all its lines. */
+static void end_lines(struct task *task) {
+    const struct text *text = &task->source.text;
+    task->ranks->end_lines(text->ranges[text->range].file, text->base + text->count - text->range_base);
+}
+
+/* The others may not have. */
 static void place_lines(struct task *task) {
     struct source *source = &task->source;
     const struct text *text = &source->text;
-    const int64_t lines = text->base + text->count;
-    const struct ranks_lines before = task->ranks->place_lines(
-        text->ranges[0].file, text->ranges[text->range].file, lines, lines - text->range_base);
+    const struct ranks_lines before =
+        task->ranks->place_lines(text->ranges[0].file, text->base + text->count);
     task->lines_before = before.before;
     source->layout.cols = before.all;
     share_skipped(task, &before);
@@ -88,6 +93,10 @@ static void take_pieces(struct task *task, const struct operation *operation) {
     }
     if (!begun)
         print_header(task, operation);
+    if (task->ranks != NULL && source->is_text)
+        end_lines(task);
+    if (task->ranks != NULL && operation->end_part != NULL)
+        operation->end_part(task);
     if (task->ranks != NULL && source->is_text)
         place_lines(task);
     if (operation->end_rows != NULL && source->is_text)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shards, and ranks of mpirun: they print the bytes of one process over one file, and fail with its line."""
 
+import array
 import os
 import random
 import re
@@ -142,6 +143,9 @@ class Ranks(Case):
         self.same(["kth", path, "-k", "7,50%,6000"], "--padding", ranks=(3,))
         self.same(["kth", path, "--quantile", "0,0.123,1"], ranks=(2,))
         self.same(["count", path, "--between", -1, 7], "--json", ranks=(1, 3))
+        self.same(["where", path, "--ge", 3])
+        self.same(["where", path, "--ne", 3, "--json"], "--piece-bytes", 613, ranks=(2, 7))
+        self.same(["where", path, "--gt", 1e9, "--json"], ranks=(3,))
 
     def test_other_formats(self):
         values = [i * 7919 % 1009 for i in range(1010)]
@@ -149,14 +153,16 @@ class Ranks(Case):
         self.same(["select", self.path("x.raw"), "-k", 9], "--dtype", "i16", "--skip-bytes", 3, ranks=(3,))
         self.write("f.npy", npy_header(">i2", (101, 10), order="True") +
                    b"".join(pack("h", [value])[::-1] for value in values))
-        for command in (["select", self.path("f.npy"), "-k", 9, "--json"], ["kth", self.path("f.npy"), "-k", 300]):
+        for command in (["select", self.path("f.npy"), "-k", 9, "--json"], ["kth", self.path("f.npy"), "-k", 300],
+                        ["where", self.path("f.npy"), "--gt", 900, "--json"]):
             self.same(command, "--flat", ranks=(3,))
 
     def test_more_ranks_than_elements(self):
         path = self.write("x.npy", npy_header("<i8", (2,)) + pack("q", [5, 6]))
         empty = self.write("e.npy", npy_header("<i8", (0,)))
         for name in (path, empty):
-            for command in (["select", name, "-k", 3], ["kth", name, "-k", 1, "--padding"], ["count", name, "--gt", 5]):
+            for command in (["select", name, "-k", 3], ["kth", name, "-k", 1, "--padding"], ["count", name, "--gt", 5],
+                            ["where", name, "--ge", 5]):
                 self.same(command, ranks=(3,))
 
     def test_shards(self):
@@ -165,16 +171,20 @@ class Ranks(Case):
         self.same(["select", "-k", 20, "--shards", pattern])
         self.same(["kth", "-k", 700, "--shards", pattern], ranks=(3,))
         self.same(["count", "--gt", 12, "--shards", pattern], ranks=(3,))
+        self.same(["where", "--lt", 2, "--shards", pattern], ranks=(1, 3, 7))
 
     def test_arrays(self):
-        values = self.vector()
-        pattern = self.shards(values, (3000,))
-        arrays = {}
-        for run in (topk, lambda *arguments: job(3, *arguments)):
-            run("select", "-k", 5005, "--shards", pattern, "--values", self.path("v"), "--indices", self.path("i"))
-            arrays[run] = self.read("v"), self.read("i")
-            os.unlink(self.path("v"))
-        self.assertEqual(*arrays.values())
+        pattern = self.shards(self.vector(), (3000,))
+        text = self.write("x", "\n".join(self.lines()))
+        for command in (["select", "-k", 5005, "--shards", pattern], ["where", "--lt", 30, "--shards", pattern],
+                        ["where", "--gt", 9e99, "--shards", pattern], ["where", "--ne", 3, text, "--piece-bytes", 613]):
+            arrays = []
+            for run in (topk, lambda *arguments: job(3, *arguments)):
+                run(*command, "--values", self.path("v"), "--indices", self.path("i"))
+                arrays.append((self.read("v"), self.read("i")))
+                os.unlink(self.path("v"))
+                os.unlink(self.path("i"))
+            self.assertEqual(*arrays)
 
     def lines(self, count=3000, seed=2):
         """Numbers as they are written, of many lengths, some of them far beyond float64 and some with blanks around."""
@@ -202,6 +212,9 @@ class Ranks(Case):
         self.same(["kth", path, "-k", "3,50%,99.9%,3001"], "--padding", ranks=(1, 3))
         self.same(["kth", path, "--quantile", "0.1,0.9", "--interpolation", "lower", "--json"], ranks=(3,))
         self.same(["count", path, "--gt", "1e399"], ranks=(1, 3))
+        self.same(["where", path, "--gt", 3])
+        self.same(["where", path, "--ne", 3, "--json"], "--piece-bytes", 613, ranks=(3, 7))
+        self.same(["where", path, "--gt", "9007199254740992"], "--json", ranks=(2,))
 
     def test_fields_and_headers(self):
         rows = "".join(f"{i}\t{i * 7919 % 997}\n" for i in range(700))
@@ -209,7 +222,10 @@ class Ranks(Case):
         self.same(["select", path, "-k", 9, "--field", 2, "--header=2"], ranks=(1, 3, 7))
         self.same(["kth", path, "-k", 9, "--field", 2, "--header=690", "--dtype", "int64"], ranks=(3,))
         self.same(["count", path, "--gt", 0, "--field", 2, "--header=999"], ranks=(3,))
+        self.same(["where", path, "--gt", 500, "--field", 2, "--header=2"], ranks=(3,))
+        self.same(["where", path, "--gt", 500, "--field", 2, "--header=690", "--dtype", "uint64", "--json"], ranks=(7,))
         path = self.write("z", rows.replace("\n", "\0"))
+        self.same(["where", path, "--lt", 99, "--field", 2, "-z"], ranks=(3,))
         self.same(["select", path, "-k", 9, "--field", 2, "-z"], ranks=(3,))
         self.same(["select", self.write("few", "5\n7"), "-k", 9], ranks=(7,))
         self.same(["select", self.write("mark", "\ufeff5\n7"), "-k", 9], ranks=(7,))
@@ -225,11 +241,54 @@ class Ranks(Case):
         whole = self.write("x", "\n".join(texts))
         cuts = (0, 0, 1, 1, 900, 2990, 3000)
         pattern = self.text_shards(*("\n".join(texts[begin:end]) for begin, end in zip(cuts, cuts[1:])))
-        for command in (["select", "-k", 20], ["kth", "-k", 600], ["count", "--gt", 3]):
+        for command in (["select", "-k", 20], ["kth", "-k", 600], ["count", "--gt", 3], ["where", "--gt", 3]):
             expected = topk(*command, whole)
             self.assertEqual(topk(*command, "--shards", pattern).out, expected.out)
             for ranks in (3, 7):
                 self.assertEqual(job(ranks, *command, "--shards", pattern).stdout, expected.out, (command, ranks))
+
+    def test_lines_longer_than_what_is_kept(self):
+        """A rank keeps results up to a limit, and any single line."""
+        texts = [f"{i} {'x' * (i * 7919 % 3000)}" for i in range(300)]
+        path = self.write("x", "\n".join(texts))
+        self.same(["where", path, "--ge", 0, "--field", 1, "--piece-bytes", 613], ranks=(2, 7))
+
+    def test_listed_until_a_bad_line(self):
+        """The message is that of the first bad line, though a later rank meets its own first, with results to pass on
+        before it; what is printed is the begin of what one process would print."""
+        texts = [str(i) for i in range(4000)]
+        for bad in ((1500, 3900), (3999,), (0, 3999), (2100, 2200, 2900)):
+            lines = list(texts)
+            for at in bad:
+                lines[at] = "x"
+            path = self.write("x", "\n".join(lines))
+            for ranks in (2, 3, 7):
+                found = job(ranks, "where", path, "--ge", 0, "--piece-bytes", 613)
+                self.assertRegex(own_lines(found.stderr.decode()), rf"\Atopk: .*x:{bad[0] + 1}: 'x' is not a number\n\Z")
+                self.assertEqual(found.returncode, 1)
+                whole = "".join(f"{i}\t{i}\n" for i in range(bad[0]))
+                self.assertTrue(whole.startswith(found.stdout.decode()))
+            skipped = topk("where", path, "--ge", 3, "--skip-invalid")
+            found = job(3, "where", path, "--ge", 3, "--skip-invalid", "--piece-bytes", 613)
+            self.assertEqual((found.returncode, found.stdout, found.stderr.decode()), (0, skipped.out, skipped.err))
+
+    def test_nothing_is_left_of_arrays_when_a_rank_fails(self):
+        path = self.write("x", "\n".join([*map(str, range(3000)), "y"]))
+        self.fail_together(3, ".*x:3001: 'y' is not a number", "where", path, "--ge", 0, "--values", self.path("v"),
+                           "--piece-bytes", 613)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["x"])
+
+    @harness.unittest.skipUnless(os.environ.get("FAILING_ALLOC"), "a sanitizer takes memory of its own")
+    def test_results_that_no_rank_could_keep(self):
+        """A rank finds 36 MB, where 40 MB are enough for all of it. With more kept at once they are not."""
+        path = self.write("x.raw", bytes(12 << 20))
+        arguments = ["where", path, "--dtype", "i8", "--ge", 0, "--threads", 1, "--indices", self.path("i"), "--piece-bytes"]
+        before = ["sh", "-c", 'ulimit -d 40000; exec "$0" "$@"']
+        found = job(3, *arguments, 10**6, before=before)
+        self.assertEqual((found.returncode, found.stdout, found.stderr), (0, b"", b""))
+        indices = array.array("q", self.read("i")[128:])
+        self.assertTrue(all(map(int.__eq__, indices, range(12 << 20))) and len(indices) == 12 << 20)
+        self.fail_together(3, "out of memory: .*", *arguments, 10**8, before=before)
 
     def test_bad_lines(self):
         good = [str(i) for i in range(3000)]
@@ -282,7 +341,7 @@ class Ranks(Case):
         rows = self.write("y.npy", npy_header("<i4", (2, 2)) + pack("i", [1, 3, 2, 4]))
         self.fail_together(3, ".*none.npy: No such file or directory", "select", self.path("none.npy"), "-k", 1)
         self.fail_together(3, "--mpi shares out a vector, and '.*y.npy' is a matrix: .*", "select", rows, "-k", 1, status=2)
-        self.fail_together(2, "--mpi is for select, kth and count", "where", path, "--gt", 1, status=2)
+        self.fail_together(2, "--mpi is for select, kth, where and count", "mask", path, "--gt", 1, status=2)
         self.fail_together(2, "--mpi needs an INPUT that is a file, .*", "select", "-k", 1, status=2)
         self.fail_together(2, "--mpi takes no --epsilon, .*", "select", path, "-k", 1, "--epsilon", 1, status=2)
         self.fail_together(2, "-k 4: no element has that place, .*", "kth", path, "-k", 4)
@@ -290,8 +349,12 @@ class Ranks(Case):
         self.fail_together(2, "kth --mpi takes no predicate", "kth", path, "-k", 1, "--gt", 0, status=2)
         self.write("z.npy", npy_header("<f4", (3,)) + pack("f", [1, 3, 2]))
         self.fail_together(3, ".*z.npy: holds f32, but .*x.npy holds i32", "select", "--shards", self.path("[xz].npy"), "-k", 1)
-        self.fail_together(3, "standard output: No space left on device", "select", path, "-k", 1,
-                  before=["sh", "-c", 'exec "$0" "$@" >/dev/full'])
+        full = ["sh", "-c", 'exec "$0" "$@" >/dev/full']
+        self.fail_together(3, "standard output: No space left on device", "select", path, "-k", 1, before=full)
+        many = self.write("many.npy", npy_header("<i4", (60000,)) + pack("i", range(60000)))
+        for bound in (0, 40000):  # the root's own results do not fit, or another rank's
+            self.fail_together(3, "standard output: No space left on device", "where", many, "--gt", bound,
+                               "--piece-bytes", 9999, before=full)
         found = job(3, "select", path, "--nonsense")
         self.assertEqual((found.returncode, found.stdout, own_lines(found.stderr.decode()).count("--nonsense")), (2, b"", 1))
         found = job(3, "select", "--help")
@@ -306,7 +369,8 @@ class Ranks(Case):
         os.symlink("nowhere", self.path("other/b.npy"))
         before = ["sh", "-c", f'cd {self.folder}; test $OMPI_COMM_WORLD_RANK = 2 && cd other; exec "$0" "$@"']
         tool, harness.TOPK = harness.TOPK, os.path.abspath(harness.TOPK)
-        self.fail_together(3, "b.npy: No such file or directory", "select", "-k", 1, "--shards", "?.npy", before=before)
+        for command in (["select", "-k", 1], ["where", "--gt", 1]):
+            self.fail_together(3, "b.npy: No such file or directory", *command, "--shards", "?.npy", before=before)
         harness.TOPK = tool
 
     def test_killed(self):
