@@ -10,11 +10,15 @@ topk(), argtopk() and kth() say of a dask array what libtopk's functions of thes
 bit: whatever its chunks, split_every, the scheduler and the number of workers are, and if a worker is lost on the way.
 NaN, ties and zeros rank as CONTRACT.md says, and positions count from the start of the axis.
 
-Each chunk becomes the state of an Accumulator in bytes: 20 k bytes or so for each row. States are merged in a tree,
-`split_every` at a time, until one is left. So a worker holds the chunks that it works on and some states. An axis that
-is one chunk needs no states.
+Each chunk leaves a list of its k best elements and their places: at most 16 k bytes for each row. Lists are merged in a
+tree, `split_every` at a time, until one is left. So a worker holds the chunks that it works on and some lists. An axis
+that is one chunk needs no lists.
 
-Chunks are of numpy or CuPy; results are of the same kind. States of CuPy's are merged on the CPU. Masked arrays raise
+What dask does for each task may take longer than a chunk. So chunks that are in memory already, by persist() or from
+numpy's arrays, share tasks: up to 16 of one worker and 256 MiB in each, as long as each thread has two tasks. Of a
+cluster the scheduler is asked where chunks lie when topk() is called. If they move later, that costs copies, no more.
+
+Chunks are of numpy or CuPy; results are of the same kind. Lists of CuPy's are merged on the CPU. Masked arrays raise
 TypeError: where the array is made if dask knows, or else when it is computed. Lengths of chunks may be unknown (nan):
 each task counts its own. A task works with one thread, since dask runs one for each core.
 
@@ -27,15 +31,18 @@ from __future__ import annotations
 import importlib
 import math
 import operator
+import sys
 import threading
 from functools import partial
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
 from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.system import CPU_COUNT
 
 import libtopk
 from libtopk._accumulator import Accumulator, _on_host
@@ -44,10 +51,15 @@ from libtopk._kinds import name_of
 
 __all__ = ["argtopk", "kth", "nlargest", "nsmallest", "topk"]
 
-# An accumulator takes an element for this position: the number of its chunk, then its position there.
+# The place of an element: the number of its chunk, then its position there.
 _LOCAL_BITS = 40
 _CHUNKS_MAX = 1 << 62 - _LOCAL_BITS
 _SPLIT_EVERY = 16
+
+# Chunks in memory that a task takes at most, their bytes, and the tasks that each thread should have.
+_GROUP_CHUNKS = 16
+_GROUP_BYTES = 256 << 20
+_TASKS_OF_A_THREAD = 2
 _own = threading.local()
 
 
@@ -59,7 +71,7 @@ def topk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: in
     k            how many; may exceed the length
     largest      False: the smallest
     dim          rows lie along it
-    split_every  how many states are merged at a time, 2 or more; None: 16
+    split_every  how many lists are merged at a time, 2 or more; None: 16
     options      magnitude, nan, order, index_dtype, index_base, method, tuning: as libtopk.Accumulator has them
 
     Returns TopK(values, indices): dask arrays of the shape of x with k in place of the length along `dim`, in one chunk
@@ -156,34 +168,37 @@ class _Tree:
         self.split_every = _SPLIT_EVERY if split_every is None else integer("split_every", split_every)
         if self.split_every < 2:
             raise ValueError(f"split_every is {self.split_every}, and must be 2 or more")
-        self.question, self.token = question[0], tokenize(x.name, dim, self.split_every, question)
+        self.rows = [(place, self.chunks_of(place)) for place in np.ndindex(*x.numblocks[:dim], *x.numblocks[dim + 1:])]
+        self.groups = _groups_of(x, [chunks for _, chunks in self.rows])
+        self.question = question[0]
+        self.token = tokenize(x.name, dim, self.split_every, question, self.groups)
         self.name = self.named("finish")
+
+    def chunks_of(self, place):
+        before, after = place[:self.dim], place[self.dim:]
+        return [(self.x.name, *before, number, *after) for number in range(self.x.numblocks[self.dim])]
 
     def named(self, stage):
         """dask learns how long tasks take, and shows them, by what stands before the token."""
         return f"libtopk-{self.question}-{stage}-{self.token}"
 
     def build(self, leaf, merge, finish, at_once):
-        """A graph that has, for each row of chunks, a tuple of results. leaf(chunk, number) makes a state,
-        merge(states) one of several, finish(states) the results; at_once(chunk) does all where there is one chunk."""
-        layer = {}
-        for place in np.ndindex(*self.x.numblocks[:self.dim], *self.x.numblocks[self.dim + 1:]):
-            before, after = place[:self.dim], place[self.dim:]
-            chunks = [(self.x.name, *before, number, *after) for number in range(self.x.numblocks[self.dim])]
+        """A graph that has, for each row of chunks, a tuple of results. leaf(chunk, number) makes a list, merge(lists) one
+        of several, finish(lists) the results; at_once(chunk) does all where there is one chunk."""
+        layer, leaves = {}, partial(_list_of_group, leaf, merge)
+        for (place, chunks), groups in zip(self.rows, self.groups):
             if len(chunks) == 1:
                 layer[self.name, *place] = (at_once, chunks[0])
                 continue
-            states = []
-            for number, chunk in enumerate(chunks):
-                states.append((self.named("state"), *place, number))
-                layer[states[-1]] = (leaf, chunk, number)
+            lists = [(self.named("list"), *place, group[0]) for group in groups]
+            layer.update((one, (leaves, [chunks[number] for number in group], group)) for one, group in zip(lists, groups))
             level = 0
-            while len(states) > self.split_every:
-                groups = [states[first:first + self.split_every] for first in range(0, len(states), self.split_every)]
-                states = [(self.named("merge"), *place, level, number) for number in range(len(groups))]
-                layer.update((state, (merge, group)) for state, group in zip(states, groups))
+            while len(lists) > self.split_every:
+                parts = [lists[first:first + self.split_every] for first in range(0, len(lists), self.split_every)]
+                lists = [(self.named("merge"), *place, level, number) for number in range(len(parts))]
+                layer.update((one, (merge, part)) for one, part in zip(lists, parts))
                 level += 1
-            layer[self.name, *place] = (finish, states)
+            layer[self.name, *place] = (finish, lists)
         return HighLevelGraph.from_collections(self.name, layer, [self.x])
 
     def output(self, graph, which, chunks, dtype):
@@ -195,6 +210,45 @@ class _Tree:
             layer[name, *place[:self.dim], *one, *place[self.dim:]] = (operator.itemgetter(which), (self.name, *place))
         graph = HighLevelGraph({**graph.layers, name: layer}, {**graph.dependencies, name: {self.name}})
         return da.Array(graph, name, chunks, meta=meta_from_array(self.x._meta, len(chunks), dtype=dtype))
+
+
+def _groups_of(x, rows):
+    """For each row of chunks the numbers of those that a task takes together. Results are the same for any groups."""
+    homes, threads = _homes_of(x)
+    chunk_bytes = math.prod(map(max, x.chunks)) * x.dtype.itemsize if x.size else 0
+    fitting = 0 if math.isnan(chunk_bytes) else min(_GROUP_CHUNKS, _GROUP_BYTES // max(chunk_bytes, 1))
+    most = max(1, min(fitting, len(homes) // (_TASKS_OF_A_THREAD * threads)))
+    return [_groups_of_row([homes.get(chunk) for chunk in chunks], most) for chunks in rows]
+
+
+def _groups_of_row(homes, most):
+    """Numbers of chunks by their home; None: a chunk is not in memory, and alone."""
+    groups, open_groups = [], {}
+    for number, home in enumerate(homes):
+        group = open_groups.get(home, [])
+        if home is None or len(group) in (0, most):
+            group = open_groups[home] = []
+            groups.append(group)
+        group.append(number)
+    return groups
+
+
+def _homes_of(x):
+    """({the key of a chunk in memory: the worker that has it, or "here"}, how many threads will work on them)"""
+    layer = x.dask.layers.get(x.name)
+    values = layer.mapping if isinstance(layer, MaterializedLayer) else {}
+    if here := {key: "here" for key, value in values.items() if isinstance(value, type(x._meta))}:
+        return here, dask.config.get("num_workers", None) or CPU_COUNT
+    future_type = getattr(sys.modules.get("distributed"), "Future", ())
+    futures = [value for value in values.values() if isinstance(value, future_type)]
+    if not futures or futures[0].client.asynchronous or futures[0].client.status != "running":
+        return {}, 1
+    client = futures[0].client
+    try:
+        holders, threads = client.who_has(futures), sum(client.nthreads().values())
+    except OSError:  # the computation says so
+        return {}, 1
+    return {key: workers[0] for key, workers in holders.items() if workers}, max(threads, 1)
 
 
 def _options_for(block):
@@ -213,13 +267,19 @@ def _as_kind(kind, *arrays):
     return tuple(map(importlib.import_module("cupy").asarray, arrays))
 
 
+def _list_of_group(leaf, merge, blocks, numbers):
+    """What leaf() makes of each chunk of a group, as one."""
+    lists = [leaf(block, number) for block, number in zip(blocks, numbers)]
+    return lists[0] if len(lists) == 1 else merge(lists)
+
+
 def _list_of(block, number, *, k, largest, dim, choice):
-    """What is known of one chunk: its k best, best first, their places, and the lengths of the chunks that it has seen."""
+    """What is known of one chunk: its k best, best first, their places, and the lengths of chunks by their numbers."""
     rows = np.moveaxis(block, dim, -1)
     length = rows.shape[-1]
     values, places = libtopk.topk(rows, min(k, length), largest, index_base=number << _LOCAL_BITS, **choice,
                                   **_options_for(block))
-    return np.asarray(_on_host(values)), np.asarray(_on_host(places)), (length,)
+    return np.asarray(_on_host(values)), np.asarray(_on_host(places)), {number: length}
 
 
 def _side_by_side(arrays, padding):
@@ -232,17 +292,17 @@ def _side_by_side(arrays, padding):
 
 
 def _merged(lists, *, k, largest, choice, order="best", are_all=False):
-    """One list of several, which come in the order of their chunks; with `are_all` k results, padding among them."""
-    lengths = sum((one[2] for one in lists), ())
+    """One list of several; with `are_all` k results, padding among them."""
+    lengths = {number: length for one in lists for number, length in one[2].items()}
     values, places = _side_by_side([one[0] for one in lists], 0), _side_by_side([one[1] for one in lists], -1)
-    best = libtopk.merge(values, places, k if are_all else min(k, sum(lengths)), largest, lists_sorted=True, order=order,
+    best = libtopk.merge(values, places, k if are_all else min(k, sum(lengths.values())), largest, lists_sorted=True, order=order,
                          **choice, **_options_for(values))
     return *best, lengths
 
 
 def _best_of(lists, *, k, largest, choice, order, dim, base, index_dtype, kind):
     values, places, lengths = _merged(lists, k=k, largest=largest, choice=choice, order=order, are_all=True)
-    begins = np.cumsum((0, *lengths))
+    begins = np.cumsum((0, *(lengths[number] for number in range(len(lengths)))))
     _check_positions(int(begins[-1]), base, index_dtype)
     indices = np.where(places < 0, -1, begins[places >> _LOCAL_BITS] + (places & (1 << _LOCAL_BITS) - 1) + base)
     return _as_kind(kind, np.moveaxis(values, -1, dim), np.moveaxis(indices.astype(index_dtype), -1, dim))
@@ -269,7 +329,7 @@ def _merged_and_counted(lists, *, k, largest, choice):
     """Elements that tie with the k-th of all: those of a list are all in it, unless its k-th is one."""
     best = _merged(lists, k=k, largest=largest, choice=choice)
     equal = np.zeros_like(lists[0][3])
-    if 0 < k <= sum(best[2]):
+    if 0 < k <= sum(best[2].values()):
         threshold = best[0][..., k - 1:]
         for values, _, _, ties_of_last in lists:
             ties = _tie(values, threshold, bool(choice.get("magnitude")))

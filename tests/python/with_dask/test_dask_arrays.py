@@ -40,34 +40,38 @@ def chunked(draw):
 
 
 splits = some.sampled_from([None, 2, 3, 5])
+threads = some.sampled_from([1, 64])  # with few of them, chunks share tasks
 
 
 @given(chunked(), some.integers(0, 8), choices, splits, some.sampled_from([None, "best", "any", "position"]),
-       some.sampled_from([{}, {"index_dtype": "int32", "index_base": 7}, {"index_base": 2**40}]))
-def test_topk_of_chunks_is_topk(problem, k, choice, split_every, order, positions):
+       some.sampled_from([{}, {"index_dtype": "int32", "index_base": 7}, {"index_base": 2**40}]), threads)
+def test_topk_of_chunks_is_topk(problem, k, choice, split_every, order, positions, count):
     array, x, dim = problem
-    results = topk(x, k, dim=dim, split_every=split_every, order=order, **choice, **positions)
+    with dask.config.set(num_workers=count):
+        results = topk(x, k, dim=dim, split_every=split_every, order=order, **choice, **positions)
     wanted = libtopk.topk(array, k, dim=dim, order="best" if order == "any" else order, **choice, **positions)
     assert all_same(computed(results), wanted)
     assert all_same(computed([argtopk(x, k, dim=dim, **choice, **positions)]),
                     [libtopk.argtopk(array, k, dim=dim, **choice, **positions)])
 
 
-@given(chunked(), some.integers(0, 8), choices, splits)
-def test_kth_of_chunks_is_kth(problem, k, choice, split_every):
+@given(chunked(), some.integers(0, 8), choices, splits, threads)
+def test_kth_of_chunks_is_kth(problem, k, choice, split_every, count):
     array, x, dim = problem
-    results = kth(x, k, dim=dim, split_every=split_every, **choice)
+    with dask.config.set(num_workers=count):
+        results = kth(x, k, dim=dim, split_every=split_every, **choice)
     assert all_same(computed(results), libtopk.kth(array, k, dim=dim, **choice))
 
 
 @fewer_examples
 @given(some.lists(some.lists(some.sampled_from([0.0, -0.0, 1.0, np.nan, np.inf]), max_size=9), min_size=1, max_size=7),
-       some.integers(0, 9), choices, splits)
-def test_many_ties_of_long_rows(chunks, k, choice, split_every):
+       some.integers(0, 9), choices, splits, threads)
+def test_many_ties_of_long_rows(chunks, k, choice, split_every, count):
     whole = np.array(list(itertools.chain(*chunks)), np.float32)
     x = da.from_array(whole, chunks=(tuple(map(len, chunks)),))
-    assert all_same(computed(topk(x, k, split_every=split_every, **choice)), libtopk.topk(whole, k, **choice))
-    assert all_same(computed(kth(x, k, split_every=split_every, **choice)), libtopk.kth(whole, k, **choice))
+    with dask.config.set(num_workers=count):
+        assert all_same(computed(topk(x, k, split_every=split_every, **choice)), libtopk.topk(whole, k, **choice))
+        assert all_same(computed(kth(x, k, split_every=split_every, **choice)), libtopk.kth(whole, k, **choice))
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
@@ -106,6 +110,23 @@ def test_values_and_positions_take_one_pass_and_few_chunks_at_once():
         results = dask.compute(*of_chunks(x, 1000), scheduler="threads", num_workers=2)
         assert all_same(results, of_all(whole, 1000))
         assert len(made) == 100 and most[0] < 10
+
+
+def lists_of(results):
+    """How many tasks read chunks."""
+    return sum("-list-" in str(key) for key in dict(results[0].dask))
+
+
+def test_chunks_in_memory_share_tasks(monkeypatch):
+    x = da.from_array(np.random.default_rng(4).integers(0, 50, 6400).astype(np.float32), chunks=100)
+    for few, tasks in ((1, 4), (2, 4), (8, 16), (16, 32), (64, 64)):
+        with dask.config.set(num_workers=few):
+            assert lists_of(topk(x, 30)) == lists_of(kth(x, 30)) == tasks
+    with dask.config.set(num_workers=1):
+        assert lists_of(topk(x + 1, 30)) == lists_of(topk(x[x > 9], 30)) == 64  # which would lie in memory at once
+        assert lists_of(topk((x + 1).persist(scheduler="sync"), 30)) == 4
+        monkeypatch.setattr("libtopk.dask._GROUP_BYTES", 1000)
+        assert lists_of(topk(x, 30)) == 32
 
 
 def test_one_question_has_one_name():

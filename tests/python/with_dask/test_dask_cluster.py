@@ -76,6 +76,20 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path):
     assert victim not in client.run(os.getpid).values()
 
 
+def test_chunks_that_were_in_a_killed_worker(client, tmp_path):
+    """They shared tasks by the workers that had them, which holds no longer when the tasks run."""
+    whole, lazy = array_of(tmp_path, 40, 300, 0)
+    x = lazy.persist()
+    distributed.wait(x)
+    questions = topk(x, 100, split_every=4), kth(x, 100)
+    lists = [str(key) for key in dict(questions[0][0].dask) if "-list-" in str(key)]
+    assert 4 <= len(lists) < 10
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    assert all_same(client.gather(client.compute(questions[0])), libtopk.topk(whole, 100))
+    assert all_same(client.gather(client.compute(questions[1])), libtopk.kth(whole, 100))
+    client.wait_for_workers(2, timeout=PATIENCE_S)
+
+
 def test_frames_on_processes(client):
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = pd.DataFrame({"a": np.arange(999) % 7, "b": np.arange(999)})
