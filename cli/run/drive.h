@@ -37,7 +37,7 @@ struct operation {
     void (*end_rows)(struct task *task, int64_t row, int64_t rows);
     /* Takes all of the input by itself; true if it did. NULL: it never does. */
     bool (*take_all)(struct task *task);
-    /* A rank has taken all of its part, and other ranks may not have; NULL: that does not matter. */
+    /* This rank has taken all of its part; others may not have. NULL: that does not matter. */
     void (*end_part)(struct task *task);
     /* All has been taken. */
     void (*end)(struct task *task);

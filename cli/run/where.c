@@ -13,7 +13,7 @@
 /* What a rank passes on begins with the lines of text that it has read so far. Behind these lie lists of
  * elements, or, where lines are printed, lines. Each begins at a multiple of 8. */
 struct elements_head {
-    int64_t count; /* so many indices follow, and so many values */
+    int64_t count; /* of the indices that follow, and of the values behind them */
 };
 struct line_head {
     int64_t index;
@@ -40,7 +40,7 @@ struct matching {
     bool passes_on; /* a rank that is not the root */
     struct ranks_bytes kept;
     uint64_t kept_room, kept_max;
-    /* The root's: the lines before those of the rank that it hears, and of this one so far. */
+    /* The root's: lines of the ranks before the one that it hears, and of this one so far. */
     int rank_heard;
     int64_t lines_before, lines_heard;
 };
