@@ -66,6 +66,10 @@ static int rank_results(const void *a, const void *b, void *options) {
     return rank != 0 ? rank : earlier(x->index, y->index);
 }
 
+int outliers_compare(const struct options *options, const struct result *a, const struct result *b) {
+    return rank_results(a, b, (void *)(uintptr_t)options);
+}
+
 static int by_position(const void *a, const void *b) {
     return earlier(((const struct result *)a)->index, ((const struct result *)b)->index);
 }

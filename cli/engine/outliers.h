@@ -60,6 +60,9 @@ struct result {
     const struct outlier *outlier; /* NULL: an element */
 };
 
+/* Below 0 if a is better than b, above 0 if b is. */
+int outliers_compare(const struct options *options, const struct result *a, const struct result *b);
+
 /* Merges the outliers with `count` elements, in any order, into the best of all: `results` has room for both.
  * Returns how many results there are, at most k. */
 int64_t outliers_merge(struct outliers *outliers, const double *values, const int64_t *indices, int64_t count,

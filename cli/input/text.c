@@ -50,6 +50,7 @@ void text_open(struct text *text, const struct options *options) {
         .sizes = options->human,
         .rounds = options->dtype == TOPK_F64,
     };
+    text->by = options->by_field;
     text->parts = allocate(BLOCKS_MAX, sizeof *text->parts);
     text->usual_bytes = (size_t)BLOCKS_MIN * BLOCK_BYTES;
     bytes_begin(&text->bytes, text->name, text->ranges[0].descriptor, UINT64_MAX, text->format.end,
@@ -280,6 +281,17 @@ static void join(struct text *text, struct blocks *blocks) {
     }
 }
 
+/* The field that the header's last line calls so. */
+static int64_t named_field(const struct text *text, const char *line, size_t length, const char *name) {
+    char reason[256];
+    const int64_t field = line_column(&text->format, line, length, name);
+    if (field > 0)
+        return field;
+    snprintf(reason, sizeof reason, "the header names %s column '%.100s'",
+             field == 0 ? "no" : "more than one", name);
+    fail_in_line(text->name, text->ranges[text->range].file, text->header_passed + 1, reason);
+}
+
 /* Finds the column in the last line of a header, and keeps the first file's header. */
 static void take_header_line(struct text *text, const char *line, size_t length) {
     const struct options *options = text->options;
@@ -294,13 +306,9 @@ static void take_header_line(struct text *text, const char *line, size_t length)
     }
     if (text->header_passed + 1 < options->header)
         return;
-    const int64_t field = line_column(&text->format, line, length, options->column);
-    char reason[256];
-    snprintf(reason, sizeof reason, "the header names %s column '%.100s'",
-             field == 0 ? "no" : "more than one", options->column);
-    if (field <= 0)
-        fail_in_line(text->name, text->ranges[text->range].file, text->header_passed + 1, reason);
-    text->format.field = field;
+    text->format.field = named_field(text, line, length, options->column);
+    if (options->by != NULL)
+        text->by = named_field(text, line, length, options->by);
     text->has_column = true;
 }
 

@@ -40,6 +40,7 @@ struct text {
     int64_t range_base;    /* the line of the input that is its first */
     int64_t header_passed; /* lines of the range's file that came before that one, but other ranks' */
     struct line_format format;
+    int64_t by;           /* --by: the field whose values make groups */
     char *header;         /* --column: the lines of the first file's header, with their ends */
     size_t header_length; /* of these bytes */
     bool has_column;      /* some header has named it */

@@ -20,6 +20,7 @@ enum key {
     KEY_FLAT,
     KEY_FIELD,
     KEY_COLUMN,
+    KEY_BY,
     KEY_DELIMITER,
     KEY_CSV,
     KEY_HEADER,

@@ -94,6 +94,26 @@ static void check_all_ties(const struct options *options) {
         fail_usage("--ties=all is exact: it takes no --epsilon, --epsilon-relative and --max-iterations");
 }
 
+/* Groups are made by the tool alone, in one pass. */
+static void check_by(struct options *options) {
+    if (options->by == NULL)
+        return;
+    if (!options_fields(options))
+        fail_usage("--by needs --field, --column, --csv or --delimiter: without them lines have no fields");
+    if (options->column == NULL && !integer_parse(options->by, 1, INT64_MAX, &options->by_field))
+        fail_usage("--by: '%s' is no integer from 1 up; beside --column it is a name", options->by);
+    if (options->mpi || options->context.backend == TOPK_BACKEND_CUDA)
+        fail_usage("--by takes no %s", options->mpi ? "--mpi" : "--device cuda");
+    if (options_writes_arrays(options))
+        fail_usage("--by prints lines: it takes no --values and --indices");
+    if (options->all_ties || options->problem.ties != TOPK_TIES_LOWEST_INDEX ||
+        options->problem.order != TOPK_ORDER_BEST_FIRST)
+        fail_usage("--by takes the first of equal lines, best first: no --ties, --order and --unsorted");
+    if (options_approximate(&options->problem) || options->problem.method != NULL ||
+        options->problem.tuning != NULL)
+        fail_usage("--by takes no --method, --tuning, --max-iterations, --epsilon and --epsilon-relative");
+}
+
 const topk_predicate *options_predicate(const struct options *options) {
     return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
 }
@@ -152,6 +172,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("--field and --column both say which field: choose");
     if (options->column != NULL && options->header == 0)
         options->header = 1;
+    check_by(options);
     check_outputs(options, !options_writes_arrays(options));
     const int reason = open_input(options);
     check_input(options);

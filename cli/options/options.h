@@ -51,6 +51,8 @@ struct options {
     bool flat;                /* an array is one row */
     int64_t field;            /* 0: not given */
     const char *column;       /* the name of the field in the header's last line; NULL: not given */
+    const char *by;           /* select: the field whose values make groups; NULL: not given */
+    int64_t by_field;         /* its number, unless a column is named: then it is a name, too */
     int delimiter;            /* -1: not given */
     bool csv;
     int64_t header; /* lines before the first element */

@@ -146,6 +146,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_COLUMN:
         options->column = argument;
         break;
+    case KEY_BY:
+        options->by = argument;
+        break;
     case KEY_DELIMITER:
         options->delimiter = parse_delimiter(argument);
         break;

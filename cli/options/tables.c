@@ -41,6 +41,12 @@ static const struct argp_option text_options[] = {
     {0},
 };
 
+static const struct argp_option by_options[] = {
+    {"by", KEY_BY, "FIELD", 0,
+     "The K best lines of each group that has the same FIELD: a number, or beside --column a name", 2},
+    {0},
+};
+
 static const struct argp_option k_options[] = {
     {NULL, 0, NULL, 0, "Ranking:", 3},
     {NULL, 'k', "K", 0, "How many; kth: which place, or several, and percentages: 1,10,50%", 0},
@@ -124,6 +130,7 @@ static const struct argp_option bits_options[] = {
 
 static const struct argp input_argp = {.options = input_options, .parser = parse_option};
 static const struct argp text_argp = {.options = text_options, .parser = parse_option};
+static const struct argp by_argp = {.options = by_options, .parser = parse_option};
 static const struct argp k_argp = {.options = k_options, .parser = parse_option};
 static const struct argp place_argp = {.options = place_options, .parser = parse_option};
 static const struct argp order_argp = {.options = order_options, .parser = parse_option};
@@ -134,11 +141,17 @@ static const struct argp json_argp = {.options = json_options, .parser = parse_o
 static const struct argp array_argp = {.options = array_options, .parser = parse_option};
 static const struct argp bits_argp = {.options = bits_options, .parser = parse_option};
 
-static const struct argp_child select_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
-                                                    {&k_argp, 0, NULL, 0},         {&order_argp, 0, NULL, 0},
-                                                    {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
-                                                    {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
-                                                    {&array_argp, 0, NULL, 0},     {0}};
+static const struct argp_child select_children[] = {{&input_argp, 0, NULL, 0},
+                                                    {&text_argp, 0, NULL, 0},
+                                                    {&by_argp, 0, NULL, 0},
+                                                    {&k_argp, 0, NULL, 0},
+                                                    {&order_argp, 0, NULL, 0},
+                                                    {&predicate_argp, 0, NULL, 0},
+                                                    {&run_argp, 0, NULL, 0},
+                                                    {&method_argp, 0, NULL, 0},
+                                                    {&json_argp, 0, NULL, 0},
+                                                    {&array_argp, 0, NULL, 0},
+                                                    {0}};
 static const struct argp_child kth_children[] = {
     {&input_argp, 0, NULL, 0},  {&text_argp, 0, NULL, 0},      {&k_argp, 0, NULL, 0},
     {&place_argp, 0, NULL, 0},  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},

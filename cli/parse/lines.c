@@ -192,11 +192,9 @@ static bool strip(const struct line_format *format, const char **token, const ch
     return true;
 }
 
-/* The field's token in text[0, length), a line without its end; NULL if the line has too few fields. */
-static const char *find_field(const struct line_format *format, const char *text, size_t length,
-                              size_t *token_length) {
+const char *line_field(const struct line_format *format, int64_t field, const char *text, size_t length,
+                       size_t *token_length) {
     const char *end = text + length;
-    const int64_t field = format->field > 0 ? format->field : 1;
     const char *token = text;
     const char *token_end;
     for (int64_t at = 1;; at++) {
@@ -248,7 +246,8 @@ static bool parse_line(const struct line_format *format, const char *line, size_
                        union number *value, struct line_error *error) {
     const size_t length = line_text_length(format, line, line_length);
     size_t token_length = 0, text_length = length;
-    const char *token = find_field(format, line, length, &token_length);
+    const char *token =
+        line_field(format, format->field > 0 ? format->field : 1, line, length, &token_length);
     const char *text = line_trim(format, line, &text_length);
     *error = (struct line_error){LINE_OK, NUMBER_OK, token, token_length, line_length};
     if (text_length == 0)

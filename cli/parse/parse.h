@@ -177,6 +177,10 @@ const char *line_newline(const struct line_format *format, const char *text, con
 /* Which field of a line, `length` bytes with its end, is `name`, from 1. 0: none is; -1: more than one is. */
 int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name);
 
+/* The text of a field of a line, whose length is without its end; NULL if it has too few fields. */
+const char *line_field(const struct line_format *format, int64_t field, const char *line, size_t length,
+                       size_t *field_length);
+
 /* The length of a line without its end: LF, CR LF or NUL. `length` includes that end. */
 size_t line_text_length(const struct line_format *format, const char *line, size_t length);
 

@@ -130,13 +130,13 @@ static bool take_entry(struct archive *archive, struct entry *entry) {
 
 /* Finds where an entry's member begins, behind a header of its own. */
 static bool open_entry(const struct archive *archive, const struct entry *entry, struct extent *found) {
+    if (!holds(archive, entry->local, LOCAL_BYTES) || !begins(archive, entry->local, "PK\x03\x04"))
+        return parse_fail(archive->error, archive->at, "an array is not where the directory says");
     if (entry->flags & 1)
         return parse_fail(archive->error, entry->local, "the array is encrypted");
     if (entry->method != 0 || entry->packed != entry->bytes)
         return parse_fail(archive->error, entry->local,
                           "the array is compressed: `unzip -p FILE NAME.npy' gives it to a pipe");
-    if (!holds(archive, entry->local, LOCAL_BYTES) || !begins(archive, entry->local, "PK\x03\x04"))
-        return parse_fail(archive->error, archive->at, "an array is not where the directory says");
     const unsigned char *at = archive->file + entry->local;
     found->begin = entry->local + LOCAL_BYTES + number_at(at + 26, 2) + number_at(at + 28, 2);
     found->size = entry->bytes;

@@ -7,6 +7,7 @@
 #include "../options/options.h"
 
 void run_select(const struct options *options);
+void run_by(const struct options *options); /* select from each of the groups of lines */
 void run_kth(const struct options *options);
 void run_where(const struct options *options);
 void run_count(const struct options *options);

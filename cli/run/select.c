@@ -402,6 +402,10 @@ void run_select(const struct options *options) {
                                             .end_rows = end_rows,
                                             .take_all = take_all,
                                             .end = end};
+    if (options->by != NULL) {
+        run_by(options);
+        return;
+    }
     struct operation operation = select;
     struct options own = *options;
     struct reach reach = {.counts = NULL};

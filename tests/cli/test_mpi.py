@@ -346,6 +346,7 @@ class Ranks(Case):
         self.fail_together(2, "--mpi takes no --epsilon, .*", "select", path, "-k", 1, "--epsilon", 1, status=2)
         self.fail_together(2, "-k 4: no element has that place, .*", "kth", path, "-k", 4)
         self.fail_together(2, "--mpi takes no --column: .*", "count", path, "--gt", 1, "--column", "a", status=2)
+        self.fail_together(2, "--by takes no --mpi", "select", path, "-k", 1, "--field", 2, "--by", 1, status=2)
         self.fail_together(2, "kth --mpi takes no predicate", "kth", path, "-k", 1, "--gt", 0, status=2)
         self.write("z.npy", npy_header("<f4", (3,)) + pack("f", [1, 3, 2]))
         self.fail_together(3, ".*z.npy: holds f32, but .*x.npy holds i32", "select", "--shards", self.path("[xz].npy"), "-k", 1)

@@ -39,7 +39,7 @@ class Help(harness.Case):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
             "Input:": "array axis cols dtype flat format shards skip-bytes",
-            "Text:": "column csv delimiter field header human skip-invalid z zero-terminated",
+            "Text:": "by column csv delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "interpolation k magnitude nan order padding quantile smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
