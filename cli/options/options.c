@@ -52,8 +52,6 @@ static void check_input(const struct options *options) {
 
 static void check_shards(const struct options *options) {
     const enum input_format format = options->format;
-    if (options->mpi && options->column != NULL)
-        fail_usage("--mpi takes no --column: one rank alone reads the header");
     if (options->mpi && options->csv)
         fail_usage(
             "--mpi takes no --csv: between quotes a line may end, so ranks cannot tell where one begins");
@@ -79,6 +77,8 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
         fail_usage("--mpi needs an INPUT that is a file, or --shards: each rank reads a part of it");
     if (options->context.backend == TOPK_BACKEND_CUDA)
         fail_usage("--mpi is for CPUs, not for --device cuda");
+    if (options->column != NULL)
+        fail_usage("--mpi takes no --column: one rank alone reads the header");
     if (argp == &kth_argp && options_predicate(options) != NULL)
         fail_usage("kth --mpi takes no predicate");
     if (options_approximate(&options->problem))
