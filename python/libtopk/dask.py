@@ -15,7 +15,7 @@ tree, `split_every` at a time, until one is left. So a worker holds the chunks t
 that is one chunk needs no lists.
 
 What dask does for each task may take longer than a chunk. So chunks that are in memory already, by persist() or from
-numpy's arrays, share tasks: up to 16 of one worker and 256 MiB in each, as long as each thread has two tasks. Of a
+numpy's arrays, share tasks: up to 16 of one worker and 256 MiB in each, as long as each thread has four tasks. Of a
 cluster the scheduler is asked where chunks lie when topk() is called. If they move later, that costs copies, no more.
 
 Chunks are of numpy or CuPy; results are of the same kind. Lists of CuPy's are merged on the CPU. Masked arrays raise
@@ -59,7 +59,7 @@ _SPLIT_EVERY = 16
 # Chunks in memory that a task takes at most, their bytes, and the tasks that each thread should have.
 _GROUP_CHUNKS = 16
 _GROUP_BYTES = 256 << 20
-_TASKS_OF_A_THREAD = 2
+_TASKS_OF_A_THREAD = 4
 _own = threading.local()
 
 
