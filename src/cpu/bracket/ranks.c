@@ -20,8 +20,10 @@
 #include "split.h"
 #include "winners.h"
 
-/* A piece is small enough that the first-level cache holds it while all windows look at it. */
-enum { RANKS_AT_ONCE = 32, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
+/* At most RANKS_AT_ONCE ranks share a pass. The pool holds about half of a long row, and so has room for all
+ * their windows, wherever they lie; the windows of 32 ranks that are spread over a row cover most of it. A
+ * piece is small enough that the first-level cache holds it while all windows look at it. */
+enum { RANKS_AT_ONCE = 16, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
 _Static_assert(MASKS *TILE <= 2 * TILE_MAX, "a thread's masks have room for those of a piece");
 
 struct rank {
@@ -37,7 +39,7 @@ struct window {
     bool looks_once;
     struct threshold_arcs high, low;
     struct threshold_arcs once; /* not_above: of the higher end; equal: what is between both */
-    double expected;            /* samples between the ends */
+    double from, to;            /* places among the samples that enclose its ends */
     size_t begin, capacity;     /* of its part of the pool */
 };
 
@@ -90,7 +92,8 @@ static void propose(struct pass *pass, size_t i) {
     if (w->has_low) {
         w->low = end_between(pass, place + margin + 1.0, place + 1.25 * margin + 1.0);
     }
-    w->expected = (w->has_low ? place + 1.25 * margin : m) - (w->has_high ? place - 1.25 * margin : 0) + 1.0;
+    w->from = w->has_high ? place - 1.25 * margin : 0.0;
+    w->to = w->has_low ? place + 1.25 * margin + 1.0 : m + 1.0;
 }
 
 /* How many samples equal an end. */
@@ -151,7 +154,8 @@ static void join(struct window *w, const struct window *other) {
         w->has_low = other->has_low;
         w->low = other->low;
     }
-    w->expected += other->expected;
+    w->from = other->from < w->from ? other->from : w->from;
+    w->to = other->to > w->to ? other->to : w->to;
 }
 
 static void join_windows(struct pass *pass) {
@@ -171,13 +175,13 @@ static void join_windows(struct pass *pass) {
 static void share_pool(struct pass *pass) {
     double expected = 0.0, before = 0.0;
     for (size_t i = 0; i < pass->window_count; i++) {
-        expected += pass->windows[i].expected;
+        expected += pass->windows[i].to - pass->windows[i].from;
     }
     const double each = (double)pass->b->scratch->capacity / expected;
     for (size_t i = 0; i < pass->window_count; i++) {
         struct window *w = &pass->windows[i];
         w->begin = (size_t)(before * each);
-        before += w->expected;
+        before += w->to - w->from;
         const size_t end = (size_t)(before * each), most = pass->b->scratch->capacity;
         w->capacity = (end < most ? end : most) - w->begin;
     }
