@@ -107,7 +107,7 @@ static bool widen(struct entry *entry, const unsigned char *extra, size_t length
     return true;
 }
 
-/* Takes the next entry, of which there must be one. */
+/* Takes the next entry. There must be one. */
 static bool take_entry(struct archive *archive, struct entry *entry) {
     const unsigned char *at = archive->file + archive->at;
     if (archive->end - archive->at < ENTRY_BYTES || !begins(archive, archive->at, "PK\x01\x02"))

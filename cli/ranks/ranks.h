@@ -80,8 +80,8 @@ struct ranks {
     void (*gather)(struct ranks_bytes *bytes);
 
     /* Until pass() has ended on all ranks, they pass pieces of bytes on to the root, in their order: all
-     * pieces of a rank before those of the next. A rank that fails waits for those before it, one of which
-     * may fail as well. */
+     * pieces of a rank before the next rank's. A rank that fails waits for the ranks before it, for one of
+     * them may fail as well. */
     void (*begin_passing)(void);
 
     /* Passes a piece on, and empties it, when all ranks before this one have passed on all of theirs. With

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What `topk kth` answers: for each place that the command line asks for, a line of each row. A place has two
- * slots: that of its element and, where a quantile lies between two elements, that of the second one. */
+ * slots: its element's and, where a quantile lies between two elements, the second element's. */
 #ifndef TOPK_CLI_ANSWERS_H
 #define TOPK_CLI_ANSWERS_H
 

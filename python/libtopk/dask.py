@@ -213,7 +213,7 @@ class _Tree:
 
 
 def _groups_of(x, rows):
-    """For each row of chunks the numbers of those that a task takes together. Results are the same for any groups."""
+    """For each row of chunks lists of the chunks that a task takes together. Results are the same for any groups."""
     homes, threads = _homes_of(x)
     chunk_bytes = math.prod(map(max, x.chunks)) * x.dtype.itemsize if x.size else 0
     fitting = 0 if math.isnan(chunk_bytes) else min(_GROUP_CHUNKS, _GROUP_BYTES // max(chunk_bytes, 1))
