@@ -46,6 +46,7 @@ static void run_command(int argc, char **argv) {
             fail_usage("--mpi is written in full, before any --");
         options.ranks = ranks;
         command->run(&options);
+        options_end(&options);
         return;
     }
     fail_usage("'%s' is no command; there are select, kth, where, count, mask, info and explain", argv[0]);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/alloc.h"
 #include "../base/fail.h"
 #include "keys.h"
 
@@ -179,4 +180,8 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     check_shards(options);
     if (reason != 0)
         fail("%s: %s", options->name, strerror(reason));
+}
+
+void options_end(struct options *options) {
+    release(options->places);
 }

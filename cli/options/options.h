@@ -95,6 +95,9 @@ struct argp;
  * when an output is the input or another output. */
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
 
+/* Frees the places. */
+void options_end(struct options *options);
+
 /* Whether elements are numbers of text that are compared as they are written, from 2^53 up as well. */
 static inline bool options_as_written(const struct options *options) {
     return options->format == FORMAT_TEXT && options->dtype == TOPK_TYPE_UNDEFINED && !options->human;
