@@ -184,4 +184,5 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
 
 void options_end(struct options *options) {
     release(options->places);
+    release(options->shards);
 }

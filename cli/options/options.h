@@ -95,7 +95,7 @@ struct argp;
  * when an output is the input or another output. */
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
 
-/* Frees the places. */
+/* Frees the lists of places and of shards. */
 void options_end(struct options *options);
 
 /* Whether elements are numbers of text that are compared as they are written, from 2^53 up as well. */
