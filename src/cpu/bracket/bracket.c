@@ -74,7 +74,7 @@ struct job {
     _Atomic int64_t next_row;
 };
 
-/* A row of which one k is asked. */
+/* One k of a row. */
 static void run_once(const struct job *job, const struct call *call, int64_t row, struct row_extent extent,
                      struct scratch *scratch) {
     struct matcher own;

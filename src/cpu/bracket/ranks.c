@@ -24,7 +24,7 @@
  * their windows, wherever they lie; the windows of 32 ranks that are spread over a row cover most of it. A
  * piece is small enough that the first-level cache holds it while all windows look at it. */
 enum { RANKS_AT_ONCE = 16, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
-_Static_assert(MASKS *TILE <= 2 * TILE_MAX, "a thread's masks have room for those of a piece");
+_Static_assert(MASKS *TILE <= 2 * TILE_MAX, "a thread's masks have room for a piece's");
 
 struct rank {
     size_t k;
@@ -32,7 +32,7 @@ struct rank {
 };
 
 /* Ends that a window does not have enclose all that lies on their side. Where few elements equal an end, one
- * look is enough: the class of the higher end counts as between the ends, and that of the lower end as below.
+ * look is enough: the class of the higher end counts as between the ends, and the lower end's as below.
  */
 struct window {
     bool has_high, has_low;
@@ -337,7 +337,7 @@ static void run_pass(struct pass *pass) {
 
 /* ---- Results ---- */
 
-/* The k-th of what the window has between its ends, of which `before` rank above. */
+/* The k-th among what the window has between its ends; `before` elements rank above. */
 static struct kth among_moved(const struct pass *pass, const struct window *w, size_t count, size_t before,
                               size_t k) {
     const struct bracket *b = pass->b;
