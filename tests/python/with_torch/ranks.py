@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts ranks of gloo, and solves problems in groups of them: all ranks know a problem as a whole, each has its own part,
-and the oracle judges. Ranks are forks of a process that has loaded torch, which takes longer than their work.
+"""Starts ranks, and solves problems in groups of them: all ranks know a problem as a whole, each has its own part, and the
+oracle judges. Ranks are forks of a process that has loaded torch, which takes longer than their work.
 
-    ranks.py FILE      a new file to meet by
+    ranks.py FILE cpu      seven ranks of gloo; FILE is a new file to meet by
+    ranks.py FILE cuda     ranks of NCCL, with a GPU each: as many as there are GPUs, seven at most
 """
 import importlib.util
 import sys
@@ -25,8 +26,8 @@ import libtopk.torch.distributed as over  # noqa: E402
 import oracle  # noqa: E402
 from oracle import all_same, same  # noqa: E402
 
-WORLD = 7
-PROBLEMS = {1: 28, 2: 12, 3: 8, WORLD: 2}  # by the size of the group
+WORLD, DEVICE = 7, "cpu"
+PROBLEMS = {1: 28, 2: 12, 3: 8, 7: 2}  # by the size of the group
 EXAMPLES = Path(__file__).parents[3] / "examples" / "python"
 RANK, SIZE, GROUP = 0, 1, None  # of the group at work
 TYPES = ("float32", "float16", "float64", "int8", "uint64", "int32", "uint16")
@@ -43,8 +44,12 @@ class Untold(Told):
         self.is_told = False
 
 
+def tensor(array):
+    return torch.from_numpy(array).to(DEVICE)
+
+
 def arrays(results):
-    return tuple(result.numpy() for result in results)
+    return tuple(result.cpu().numpy() for result in results)
 
 
 def numbers(random, rows, length, dtype):
@@ -77,13 +82,13 @@ def check_selections(seed):
     dealt = dealing(random, kind, length)
     own = dealt[RANK]
     positions = {"none": None, "stride": "stride", "base": int(own[0]) if len(own) else length,
-                 "table": torch.from_numpy(np.tile(own, (rows, 1)))}[kind]
+                 "table": tensor(np.tile(own, (rows, 1)))}[kind]
     choice = {"largest": bool(random.integers(2)), "magnitude": bool(random.integers(2)),
               "nan": ("largest", "last")[random.integers(2)]}
-    part = torch.from_numpy(x[:, own])
+    part = tensor(x[:, own])
     for chosen, masked in ((None, {}), (oracle.meets(x, "le", 1), {"le": 1}), (random.random(x.shape) < 0.5, None)):
         if masked is None:
-            masked = {"mask": torch.from_numpy(chosen[:, own])}
+            masked = {"mask": tensor(chosen[:, own])}
         function = over.select_where if masked else over.topk
         wanted = oracle.select(x, k, x.dtype, chosen=chosen, **choice)
         options = {**choice, **masked, "positions": positions, "group": GROUP}
@@ -111,7 +116,7 @@ def check_kth(seed):
     random = np.random.default_rng(1000 + seed)
     rows, length = int(random.integers(1, 4)), int(random.integers(1, 80))
     x = numbers(random, rows, length, TYPES[seed % len(TYPES)])
-    part = torch.from_numpy(x[:, dealing(random, "table", length)[RANK]])
+    part = tensor(x[:, dealing(random, "table", length)[RANK]])
     ks = [1, length, int(random.integers(0, length + 3))]
     choice = {"largest": bool(random.integers(2)), "magnitude": bool(random.integers(2))}
     kth, better, equal = arrays(over.kth(part, ks, group=GROUP, **choice))
@@ -125,11 +130,11 @@ def check_kth(seed):
         qs = [0, 0.3, 0.5, 0.77, 1]
         for method in ("lower", "higher", "nearest"):
             wanted = np.quantile(x, qs, method=method, axis=1).astype(x.dtype)
-            assert same(over.quantile(part, qs, method=method, group=GROUP).numpy(), wanted)
+            assert same(over.quantile(part, qs, method=method, group=GROUP).cpu().numpy(), wanted)
 
 
 def check_shapes():
-    x = torch.arange(48.0).reshape(2, 3, 8)
+    x = torch.arange(48.0, device=DEVICE).reshape(2, 3, 8)
     part = x.tensor_split(SIZE, 2)[RANK]
     for dtype in (torch.float32, torch.bfloat16, torch.float8_e4m3fn):
         found, wanted = over.topk(part.to(dtype), 5, group=GROUP), libtopk.topk(x.to(dtype), 5)
@@ -145,9 +150,9 @@ def check_shapes():
 
 def check_groups():
     """Each way to name the group of all ranks."""
-    x = torch.arange(20.0)
+    x = torch.arange(20.0, device=DEVICE)
     part = x.tensor_split(WORLD)[RANK]
-    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (WORLD,), mesh_dim_names=("ranks",))
+    mesh = torch.distributed.device_mesh.init_device_mesh(DEVICE, (WORLD,), mesh_dim_names=("ranks",))
     for group in (None, c10d.group.WORLD, mesh, (mesh, "ranks"), (mesh, 0)):
         assert over.topk(part, 5, group=group).indices.tolist() == [19, 18, 17, 16, 15]
 
@@ -209,6 +214,7 @@ def on_mesh(x, mesh, places):
 
 def check_dtensor(mesh, places, x, k, dim, **choice):
     """libtopk.torch.topk of a DTensor, its placements, and gradients of two orders: as of the whole tensor."""
+    x = x.to(DEVICE)
     given, x = on_mesh(x, mesh, places), x.clone()
     if x.is_floating_point():
         given, x = given.requires_grad_(), x.requires_grad_()
@@ -217,10 +223,10 @@ def check_dtensor(mesh, places, x, k, dim, **choice):
     stays = tuple(place if place.is_shard() and place.dim != dim else Replicate() for place in places)
     assert found.values.placements == found.indices.placements == stays, (places, found.values.placements)
     assert torch.equal(found.indices.full_tensor(), wanted.indices), (places, k, dim, choice)
-    assert same(found.values.full_tensor().detach().numpy(), wanted.values.detach().numpy())
+    assert same(*arrays((found.values.full_tensor().detach(), wanted.values.detach())))
     if not x.is_floating_point():
         return
-    weights = torch.arange(1.0, 1 + wanted.values.numel(), dtype=x.dtype).reshape(wanted.values.shape)
+    weights = torch.arange(1.0, 1 + wanted.values.numel(), dtype=x.dtype, device=DEVICE).reshape(wanted.values.shape)
     of_place = tuple(Replicate() if place.is_partial() else place for place in places)
     orders = []
     for values, source, by in ((found.values, given, on_mesh(weights, mesh, [Replicate()] * mesh.ndim)),
@@ -236,7 +242,7 @@ def check_dtensor(mesh, places, x, k, dim, **choice):
 
 def check_dtensors():
     """On all ranks: each way in which a tensor of two dimensions or three can lie, also with parts that are uneven or empty."""
-    mesh = torch.distributed.device_mesh.DeviceMesh.from_group(GROUP or c10d.group.WORLD, "cpu")
+    mesh = torch.distributed.device_mesh.DeviceMesh.from_group(GROUP or c10d.group.WORLD, DEVICE)
     random = np.random.default_rng(5)
     for shape, dim in (((5, 9), -1), ((5, 9), 0), ((1, 4), 0), ((3, 2, 40), 2)):
         x = torch.from_numpy(numbers(random, int(np.prod(shape[:-1])), shape[-1], "float64").reshape(shape))
@@ -253,9 +259,9 @@ def check_dtensors():
 
 
 def check_nan_on_each_rank(mesh):
-    """A maximum by a collective of gloo is the NaN or not, as it lies on the one rank or the other. Results here have it."""
+    """A maximum by a collective of gloo is NaN or not, as it lies on the one rank or the other. Results here have it."""
     for owner, shape in product(range(SIZE), ((SIZE,), (2, 20 * SIZE))):  # the tensor itself is gathered, and lists
-        x = torch.ones(shape)
+        x = torch.ones(shape, device=DEVICE)
         at = owner * shape[-1] // SIZE + shape[-1] // SIZE // 2
         x[..., at] = torch.nan
         found = libtopk.torch.topk(distribute_tensor(x, mesh, [Shard(len(shape) - 1)], src_data_rank=None), 2)
@@ -265,7 +271,7 @@ def check_nan_on_each_rank(mesh):
 
 
 def check_what_moves(mesh):
-    x = torch.arange(1000.0).reshape(2, 500)
+    x = torch.arange(1000.0, device=DEVICE).reshape(2, 500)
     for place, collectives in ((Shard(0), 0), (Replicate(), 0), (Shard(1), 1)):
         given = distribute_tensor(x, mesh, [place]).requires_grad_()
         with CommDebugMode() as moves, Largest() as largest:
@@ -328,35 +334,76 @@ def check_example():
     example.main(GROUP)
 
 
-def work(rank, meet):
-    global RANK, SIZE, GROUP
+def check_graph():
+    """Calls that a CUDA graph captures, replayed over elements that are written later."""
+    x = torch.zeros(3, 40_000, device=DEVICE)
+    part = x.tensor_split(SIZE, 1)[RANK].contiguous()
+
+    def all_calls():
+        return (*over.topk(part, 100, group=GROUP), *over.select_where(part, 9, gt=2.5, group=GROUP),
+                *over.kth(part, 20_000, group=GROUP), *over.topk(part, 50, to="place", group=GROUP))
+
+    all_calls()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        found = all_calls()
+    for seed in range(3):
+        x.copy_(torch.randint(-3, 4, x.shape, generator=torch.Generator().manual_seed(seed)))
+        part.copy_(x.tensor_split(SIZE, 1)[RANK])
+        graph.replay()
+        place = libtopk.topk(x, 50, order="position").indices
+        first = x.shape[1] // SIZE * RANK + min(RANK, x.shape[1] % SIZE)
+        is_own = (place >= first) & (place < first + part.shape[1])
+        wanted = (*libtopk.topk(x, 100), *libtopk.select_where(x, 9, gt=2.5), *libtopk.kth(x, 20_000))
+        assert all_same(arrays(found[:7]), arrays(wanted)), seed
+        assert torch.equal(found[-2], is_own.sum(1)), seed
+        assert all(torch.equal(own[:count], every[mine]) for own, count, every, mine in zip(found[-3], found[-2], place, is_own))
+    del graph
+
+
+def check_all(kinds):
+    """In one group; `kinds` are the ways in which its ranks know of each other."""
+    check_shapes()
+    if DEVICE == "cpu":
+        check_errors()
+    else:
+        check_graph()
+    if SIZE == 3 or DEVICE == "cuda":
+        check_dtensors()
+    if SIZE == 2 and DEVICE == "cpu":
+        check_example()
+    for over._Ranks in kinds:
+        for seed in range(PROBLEMS[SIZE]):
+            check_selections(seed)
+            check_kth(seed)
+    over._Ranks = Told
+
+
+def work(rank, meet, device, world):
+    global DEVICE, RANK, SIZE, GROUP, WORLD
+    DEVICE, WORLD = device, world
     torch.set_num_threads(1)
-    c10d.init_process_group("gloo", init_method=f"file://{meet}", rank=rank, world_size=WORLD,
+    if DEVICE == "cuda":
+        torch.cuda.set_device(rank)
+    c10d.init_process_group("gloo" if DEVICE == "cpu" else "nccl", init_method=f"file://{meet}", rank=rank, world_size=WORLD,
                             timeout=timedelta(minutes=10))
     RANK, SIZE = rank, WORLD
     check_groups()
-    check_meshes()
-    for SIZE, problems in PROBLEMS.items():
+    if DEVICE == "cpu":
+        check_meshes()
+    for SIZE in (size for size in PROBLEMS if size <= WORLD):
         first = WORLD - SIZE
         GROUP, RANK = c10d.new_group(list(range(first, WORLD))) if first else None, rank - first
         if RANK < 0:
             raises(ValueError, "not in the group", lambda: over.topk(torch.ones(3), 1, group=GROUP))
-            continue
-        check_shapes()
-        check_errors()
-        if SIZE == 3:
-            check_dtensors()
-        if SIZE == 2:
-            check_example()
-        for over._Ranks in (Told, Untold):
-            for seed in range(problems):
-                check_selections(seed)
-                check_kth(seed)
-        over._Ranks = Told
+        else:
+            check_all((Told, Untold) if DEVICE == "cpu" else (Told,))
     c10d.barrier()
     c10d.destroy_process_group()
 
 
 if __name__ == "__main__":
-    torch.multiprocessing.start_processes(work, sys.argv[1:], WORLD, start_method="fork")
+    WORLD = min(WORLD, torch.cuda.device_count()) if sys.argv[2] == "cuda" else WORLD
+    torch.multiprocessing.start_processes(work, (*sys.argv[1:], WORLD), WORLD, start_method="fork")
     print(f"{WORLD} ranks are done")
