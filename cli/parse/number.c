@@ -260,8 +260,8 @@ enum number_status size_parse(const char *text, size_t length, double *value) {
 
 /* ---- The fast case --------------------------------------------------------------------------- */
 
-/* Sets *value to digits * 10^exponent, correctly rounded, if one operation on exact operands gives it. */
-static bool scale(uint64_t digits, int exponent, double *value) {
+/* As scale(), for more digits and higher powers. It is slow: its operands go through memory. */
+static bool scale_long(uint64_t digits, int exponent, double *value) {
 #if LDBL_MANT_DIG == 64
     /* Any 64-bit integer and powers up to 10^27 = 2^27 * 5^27 are exact here. The quotient or product is
      * rounded twice, to 64 and then to 53 bits; this differs from rounding once only when the first
@@ -278,13 +278,21 @@ static bool scale(uint64_t digits, int exponent, double *value) {
     *value = (double)scaled;
     return (mantissa & 0x7ff) != 0x400;
 #else
+    (void)digits, (void)exponent, (void)value;
+    return false;
+#endif
+}
+
+/* Sets *value to digits * 10^exponent, correctly rounded, if one operation on exact operands gives it. */
+static bool scale(uint64_t digits, int exponent, double *value) {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (digits > (uint64_t)1 << 53 || exponent < -22 || exponent > 22)
-        return false;
-    *value = exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
-    return true;
-#endif
+    if (digits <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+        const double exact = (double)(int64_t)digits; /* signed, which takes one instruction */
+        *value = exponent < 0 ? exact / powers[-exponent] : exact * powers[exponent];
+        return true;
+    }
+    return scale_long(digits, exponent, value);
 }
 
 /* Adds the digits at `text` to *sum, which may wrap, and returns their end. */
