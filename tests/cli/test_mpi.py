@@ -336,6 +336,17 @@ class Ranks(Case):
         path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
         self.prints("1\t3\n2\t2\n", "select", path, "-k", 2, "--mpi")
 
+    def test_choice_of_network_is_the_users(self):
+        """The tool chooses none where the user does: Open MPI then ends, for there is no such network."""
+        path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
+        os.makedirs(self.path("home/.openmpi"))
+        self.write("home/.openmpi/mca-params.conf", b"pml = none-such\n")
+        if job(2, before=["sh", "-c", 'test -n "$OMPI_COMM_WORLD_SIZE"']).returncode != 0:
+            self.skipTest("this is not Open MPI")
+        for setting in ("OMPI_MCA_pml=none-such", "HOME=" + self.path("home")):
+            found = job(2, "select", path, "-k", 2, before=["env", setting])
+            self.assertNotEqual(found.returncode, 0, setting)
+
     def test_errors(self):
         path = self.write("x.npy", npy_header("<i4", (3,)) + pack("i", [1, 3, 2]))
         rows = self.write("y.npy", npy_header("<i4", (2, 2)) + pack("i", [1, 3, 2, 4]))
