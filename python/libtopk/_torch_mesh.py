@@ -89,7 +89,8 @@ def _topk(self, k, dim, largest, sorted, max_iterations, order=None):
     are_short = min(k, longest) * (self.dtype.itemsize + 8) < longest * self.dtype.itemsize
     by_lists = layout.shards and are_short and not max_iterations
     with torch.no_grad():
-        local = self.redistribute(layout.mesh, layout.selected if by_lists else layout.results).to_local()
+        # redistribute() of torch 2.11 refuses a tensor with a gradient here.
+        local = self.detach().redistribute(layout.mesh, layout.selected if by_lists else layout.results).to_local()
         if not layout.is_member:
             results = local, local.new_empty(0, dtype=torch.int64)
         elif by_lists:

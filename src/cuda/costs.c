@@ -11,6 +11,7 @@ const
         .air = {.bytes_per_us = 4.6e6,
                 .pass_us = 5.78,
                 .shared_reads = 2.73,
+                .counted_per_us = 7e5,
                 .chosen_per_us = 4.01e4,
                 .results_per_us = 215,
                 .row_us = 13,
@@ -40,8 +41,12 @@ const
                        .of_pushed = 9.5,
                        .instructions_per_us = 6e5},
         .merge = {.bytes_per_us = 4e6},
-        .radik =
-            {.bytes_per_us = 4.4e6, .call_us = 17.5, .pass_us = 3.2, .reads = 2.56, .chosen_per_us = 2.5e5},
+        .radik = {.bytes_per_us = 4.4e6,
+                  .call_us = 17.5,
+                  .pass_us = 3.2,
+                  .reads = 2.56,
+                  .counted_per_us = 9.4e5,
+                  .chosen_per_us = 2.5e5},
         /* Not fitted yet. */
         .ordering = {.launch_us = 2,
                      .cluster_us = 5,

@@ -12,6 +12,7 @@ struct cuda_costs {
         double bytes_per_us;
         double pass_us;             /* besides reading, where blocks share rows */
         double shared_reads;        /* how often these read a row */
+        double counted_per_us;      /* elements that these read in a microsecond at most, however short */
         double chosen_per_us;       /* results that these write */
         double results_per_us;      /* of a row, that one block puts in order */
         double row_us;              /* of a block with a row of its own */
@@ -60,6 +61,7 @@ struct cuda_costs {
         double bytes_per_us;
         double call_us, pass_us; /* besides reading: once, and for each launch of a pass */
         double reads;            /* how often the rows are read */
+        double counted_per_us;   /* elements that are read in a microsecond at most, however short */
         double chosen_per_us;    /* results that are written */
     } radik;
     struct {

@@ -255,6 +255,8 @@ static double own_rows_us(const topk_context *context, const struct plan *plan, 
 static double cost_us(const topk_context *context, const struct plan *plan, const struct strategy *s) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double read_us = move_us(context, bytes, topk_cuda_costs.air.bytes_per_us);
+    const double counting_us =
+        work_us(context, (double)plan->input_elements, topk_cuda_costs.air.counted_per_us);
     const double sorted_us = sorting_us(context, plan, s->target);
     const topk_problem *p = &plan->problem;
     const double chosen = operation_is_kth(plan->operation) /* what is not worse is collected, too */
@@ -266,7 +268,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
                topk_cuda_costs.air.own_reads * read_us;
     }
     return topk_cuda_costs.air.pass_us * (s->passes + 1) + listing_us(context, plan, s->target) + sorted_us +
-           topk_cuda_costs.air.shared_reads * read_us +
+           topk_cuda_costs.air.shared_reads * fmax(read_us, counting_us) +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
 }
 

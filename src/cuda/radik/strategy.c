@@ -39,12 +39,11 @@ static bool is_given(const struct plan *plan, int knob) {
 }
 
 static bool is_tuned(const struct plan *plan) {
-    for (int knob = 0; knob < KNOBS; knob++) {
-        if (is_given(plan, knob)) {
-            return true;
-        }
+    int knob = 0;
+    while (knob < KNOBS && !is_given(plan, knob)) {
+        knob++;
     }
-    return false;
+    return knob < KNOBS;
 }
 
 /* ---- Strategy ---- */
@@ -212,10 +211,12 @@ static const char *refuse(const topk_context *context, const struct plan *plan,
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan, const struct radik_strategy *s) {
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double elements = (double)plan->input_elements, bytes = elements * (double)plan->element_bytes;
     const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
     return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s->passes + 1) +
-           topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
+           topk_cuda_costs.radik.reads *
+               fmax(move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us),
+                    work_us(context, elements, topk_cuda_costs.radik.counted_per_us)) +
            work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
            listing_us(context, plan, s->target) + sorting_us(context, plan, s->target) +
            (s->shorts != NULL ? s->shorts->decision.cost_us : 0);
@@ -242,9 +243,8 @@ static int launches_of(const struct plan *plan, const struct radik_strategy *s) 
     const int of_passes = 1 + (int)s->passes + writes + s->may_go_in_order + (s->target == TARGET_ENTRIES);
     const int inside =
         s->air.launches + s->sort.launches + (s->shorts != NULL ? s->shorts->decision.launches : 0);
-    const int listing = s->reschedules;
-    return has_predicate(plan) + listing + of_passes * (s->reschedules ? 1 : (int)plan->problem.rows) +
-           inside;
+    const int of_rows = of_passes * (s->reschedules ? 1 : (int)plan->problem.rows);
+    return has_predicate(plan) + s->reschedules + of_rows + inside; /* one lists rows */
 }
 
 void topk_cuda_radik_plan(const topk_context *context, const struct plan *plan, struct room *room,

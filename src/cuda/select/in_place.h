@@ -18,8 +18,10 @@ static inline double in_place_us(const topk_context *context, const struct plan 
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double chosen =
         (double)plan->problem.rows * (double)least(plan->problem.k_max, plan->problem.length_max);
-    return (double)passes * (topk_cuda_costs.air.pass_us +
-                             1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us)) +
+    const double read_us =
+        fmax(1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us),
+             work_us(context, (double)plan->input_elements, topk_cuda_costs.air.counted_per_us));
+    return (double)passes * (topk_cuda_costs.air.pass_us + read_us) +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us) +
            listing_us(context, plan, radix_target_of(plan)) +
            sorting_us(context, plan, radix_target_of(plan));
