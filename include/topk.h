@@ -99,7 +99,7 @@ typedef struct topk_problem {
     int64_t max_iterations;
     double epsilon;
     double epsilon_relative;
-    int64_t ranks;    /* kth, kth_where, on the CPU: how many k a row has in topk_input.k. 0: one */
+    int64_t ranks;    /* kth, kth_where: how many k a row has in topk_input.k. 0: one */
     int64_t k_stride; /* with ranks: entries of topk_input.k from row to row; 0: all share them */
 } topk_problem;
 

@@ -77,7 +77,7 @@ typedef enum topk_status {
  *     magnitude, the largest first, with NaN last
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
- *   - ranks in shards and many ranks, and on a GPU
+ *   - ranks in shards and many ranks
  *   - an operation that no method of the backend does
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size, init and import: memory that init did not

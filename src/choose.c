@@ -25,8 +25,17 @@ void *topk_room_take(struct room *room, size_t bytes) {
     return taken;
 }
 
+/* Whether methods are asked about another plan than this one, which has ranks. */
+static bool decides_ranks(const topk_context *context, const struct plan *plan) {
+    return plan->problem.ranks != 0 && context->backend->decide_ranks != NULL;
+}
+
 void topk_decide(const topk_context *context, const struct plan *plan, const struct method *method,
                  struct room *room, struct decision *decision) {
+    if (decides_ranks(context, plan)) {
+        context->backend->decide_ranks(context, plan, method, room, decision);
+        return;
+    }
     *decision = (struct decision){.run = method->run};
     method->plan(context, plan, room, decision);
 }
@@ -145,13 +154,6 @@ static const struct method *named_method(const topk_context *context, const stru
     return name == NULL ? NULL : topk_find_method(backend, name);
 }
 
-static topk_status check_ranks(const struct backend *backend, const struct plan *plan) {
-    return plan->problem.ranks == 0 || backend->has_ranks
-               ? TOPK_OK
-               : topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->ranks is %lld: the %s backend finds one k a row",
-                           (long long)plan->problem.ranks, backend->name);
-}
-
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct room *room,
                         struct choice *choice) {
     const struct backend *backend = context->backend;
@@ -160,10 +162,6 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     if (is_forced && named == NULL) {
         return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "the %s backend has no method '%.64s'", backend->name,
                          plan->problem.method);
-    }
-    const topk_status status = check_ranks(backend, plan);
-    if (status != TOPK_OK) {
-        return status;
     }
     const size_t used = room->used;
     choice->count = backend->method_count;
@@ -224,14 +222,14 @@ static bool comes_before(const struct bid *a, const struct bid *b) {
 static size_t collect_bids(const topk_context *context, const struct plan *plan,
                            struct bid bids[METHODS_MAX]) {
     const struct backend *backend = context->backend;
-    const bool is_tuned = plan->problem.tuning != NULL;
+    const bool bids_nothing = plan->problem.tuning != NULL || decides_ranks(context, plan);
     size_t count = 0;
     for (size_t i = 0; i < backend->method_count; i++) {
         const struct method *method = backend->methods[i];
         if (refusal_of(plan, method) == REFUSAL_NONE) {
             bids[count].row = i;
             bids[count++].least_us =
-                is_tuned || method->least_us == NULL ? 0 : method->least_us(context, plan);
+                bids_nothing || method->least_us == NULL ? 0 : method->least_us(context, plan);
         }
     }
     return count;
@@ -291,10 +289,6 @@ topk_status topk_choose_one(const topk_context *context, const struct plan *plan
                             struct candidate *chosen) {
     const struct method *named = named_method(context, plan);
     const bool is_forced = plan->problem.method != NULL;
-    const topk_status status = check_ranks(context->backend, plan);
-    if (status != TOPK_OK) {
-        return status;
-    }
     const bool found = (named != NULL && ask_any(context, plan, named, room, chosen)) ||
                        (!is_forced && choose_cheapest(context, plan, room, chosen));
     if (!found) {

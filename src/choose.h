@@ -45,8 +45,7 @@ void topk_decide(const topk_context *context, const struct plan *plan, const str
 const struct method *topk_find_method(const struct backend *backend, const char *name);
 
 /* Fills the whole table and chooses. None of its rows can run: what they decided is gone from the room. Fails
- * only for an unknown method name and for ranks that the backend lacks; `chosen` is NULL if no method can
- * serve. */
+ * only for an unknown method name; `chosen` is NULL if no method can serve. */
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct room *room,
                         struct choice *choice);
 

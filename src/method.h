@@ -126,7 +126,6 @@ struct backend {
     const char *name;
     topk_backend kind;
     bool has_streams;                        /* else topk_stream must be NULL */
-    bool has_ranks;                          /* problem.ranks may be set */
     const struct accumulators *accumulators; /* accumulator.h */
     const struct sharding *sharding;         /* sharded.h; NULL: it has none */
     const struct peering *peering;           /* peer.h; likewise */
@@ -139,6 +138,10 @@ struct backend {
      * belong to the backend. If it fails it leaves nothing behind. */
     topk_status (*open)(const topk_context_options *options, topk_context *context);
     void (*close)(topk_context *context);
+    /* What a method decides of a plan with ranks, whose plan() is then asked about another plan. NULL:
+     * methods serve ranks themselves. */
+    void (*decide_ranks)(const topk_context *context, const struct plan *plan, const struct method *method,
+                         struct room *room, struct decision *decision);
     /* TOPK_OK if methods can evaluate a valid predicate. NULL: they can each. */
     topk_status (*check_predicate)(const struct plan *plan, const topk_predicate *predicate);
     /* Runs the call, as its method has decided, on the context's device. */

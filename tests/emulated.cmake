@@ -85,7 +85,8 @@ function(topk_emulated_cases name build)
   if("${ARGN}" MATCHES "--method;default")
     set(by_position "")
   endif()
-  topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 1 ${by_position} ${ARGN})
+  topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 1 ${by_position} --no-ranks
+    ${ARGN})
   set_tests_properties(simt.cases_${name} PROPERTIES COST 100)
 endfunction()
 
@@ -251,6 +252,12 @@ topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --sm
   --filter rows=7 --cases 40)
 topk_emulated_next_rows(gridselect_warps_tsan 85 gridselect 10 "gridselect: another row for a warp"
   --filter rows=33 --smallest 20 --largest 260 --elements 8600)
+# Several ranks, by every method; and races.
+topk_emulated_cases(ranks plain --seed 7 --operation ranks --largest 520 --elements 1000 --cases 24)
+topk_emulated_cases(ranks_where plain --seed 8 --operation ranks_where --method default --largest 1500 --elements 2000
+  --cases 60)
+topk_emulated_cases(ranks_random plain --seed 9 --operation ranks --method default --random 1000 --elements 1200)
+topk_emulated_cases(ranks_tsan tsan --seed 57 --operation ranks --method default --largest 260 --elements 500 --cases 10)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
@@ -428,6 +435,8 @@ foreach(operation select kth select_where route)
   topk_emulated_test(conditional_${operation} test_conditional_plain --backend cuda --jobs 1 --seed 41
     --operation ${operation} --largest 5000 --elements 6000 --cases 30)
 endforeach()
+topk_emulated_test(conditional_ranks test_conditional_plain --backend cuda --jobs 1 --seed 41 --operation ranks
+  --largest 520 --elements 1000 --cases 5)
 topk_emulated_test(conditional_asan test_conditional_asan --backend cuda --jobs 1 --seed 42 --largest 1500 --elements 1600
   --cases 20)
 topk_emulated_test(conditional_tsan test_conditional_tsan --backend cuda --jobs 1 --seed 43 --largest 600 --elements 700

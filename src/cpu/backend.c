@@ -66,7 +66,6 @@ _Static_assert(sizeof methods <= METHODS_MAX * sizeof methods[0], "the chooser h
 const struct backend topk_cpu_backend = {
     .name = "cpu",
     .kind = TOPK_BACKEND_CPU,
-    .has_ranks = true,
     .accumulators = &topk_cpu_accumulators,
     .sharding = &topk_cpu_sharding,
     .transfers = &topk_cpu_transfers,

@@ -84,6 +84,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     error = error != 0 ? error : topk_cuda_prepare_sharding(context);
     error = error != 0 ? error : topk_cuda_prepare_peering(context);
     error = error != 0 ? error : topk_cuda_prepare_transfers(context);
+    error = error != 0 ? error : topk_cuda_prepare_ranks(context);
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
@@ -152,6 +153,7 @@ const struct backend topk_cuda_backend = {
     .status = cuda_status,
     .open = open_context,
     .close = close_context,
+    .decide_ranks = topk_cuda_decide_ranks,
     .check_predicate = topk_cuda_check_predicate,
     .run = topk_cuda_run,
     .allocate = topk_cuda_allocate,

@@ -40,10 +40,15 @@ int topk_cuda_move(const struct peer_run *run);
 /* transfer.h */
 extern const struct transfers topk_cuda_transfers;
 
+/* struct backend, decide_ranks. */
+void topk_cuda_decide_ranks(const topk_context *context, const struct plan *plan, const struct method *method,
+                            struct room *room, struct decision *decision);
+
 /* As struct method, prepare. */
 int topk_cuda_prepare_accumulators(const topk_context *context);
 int topk_cuda_prepare_sharding(const topk_context *context);
 int topk_cuda_prepare_peering(const topk_context *context);
 int topk_cuda_prepare_transfers(const topk_context *context);
+int topk_cuda_prepare_ranks(const topk_context *context);
 
 #endif

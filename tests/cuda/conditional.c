@@ -34,7 +34,7 @@ static void stop(const char *why, const struct call *call) {
 
 static void copy_outputs(const struct call *call, output *outputs) {
     const struct plan *plan = call->plan;
-    const size_t rows = (size_t)plan->problem.rows,
+    const size_t rows = (size_t)(plan->problem.rows * plan->ranks),
                  values = plan->operation == TOPK_OPERATION_KTH ? rows : plan->output_elements;
     const output all[OUTPUTS] = {{call->values, values * plan->element_bytes, NULL},
                                  {call->indices, values * plan->index_bytes, NULL},

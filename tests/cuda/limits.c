@@ -202,14 +202,6 @@ static void check_approximations(void) {
     check_sentence("longer than 8192");
 }
 
-static void check_ranks(void) {
-    topk_problem p = least_problem();
-    p.ranks = 1;
-    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, size_of(TOPK_OPERATION_KTH, &p));
-    check_sentence("the cuda backend finds one k a row");
-    CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, size_of(TOPK_OPERATION_KTH_WHERE, &p));
-}
-
 static void check_routing(void) {
     topk_problem p = least_problem();
     p.method = "route";
@@ -247,7 +239,6 @@ int main(void) {
     check_methods();
     check_knobs();
     check_approximations();
-    check_ranks();
     check_routing();
     check_accumulators();
     topk_context_destroy(context);

@@ -34,6 +34,7 @@ static const char usage[] =
     "  --cases N          only the first N of them, which cover the most pairs\n"
     "  --by-position N    one in N of the cases with results by position has them so, the others any order "
     "(1)\n"
+    "  --no-ranks         leave out calls with several ranks, which take as long as that many\n"
     "  --elements N       drop rows from cases with more elements or results than this (262144)\n"
     "  --seed N           of the covering array, of random cases and of the data (1)\n"
     "  --failures N       stop after N failures (10)\n"
@@ -109,6 +110,9 @@ static void take(options *o, int letter, const char *value) {
     case 'y':
         o->by_position = (long)number(o->program, value);
         break;
+    case 'q':
+        o->no_ranks = true;
+        break;
     case 'e':
         o->elements = number(o->program, value);
         break;
@@ -157,6 +161,7 @@ options options_parse(int argc, char **argv) {
                                           {"failures", required_argument, NULL, 'x'},
                                           {"cases", required_argument, NULL, 'a'},
                                           {"by-position", required_argument, NULL, 'y'},
+                                          {"no-ranks", no_argument, NULL, 'q'},
                                           {"elements", required_argument, NULL, 'e'},
                                           {"jobs", required_argument, NULL, 'j'},
                                           {"seconds", required_argument, NULL, 'd'},

@@ -25,6 +25,7 @@ typedef struct options {
     long cases_max;
     long
         by_position; /* of the cases with results by position, the others take any order but one in so many */
+    bool no_ranks;   /* leaves out operations with several ranks, unless one is asked for */
     bool graphs;     /* calls are captured and launched as graphs */
     long schedules;  /* of the emulated GPU, for each call */
     uint64_t schedule; /* 0, or the seed of the first */

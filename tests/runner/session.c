@@ -113,6 +113,10 @@ static bool chosen(const char *option, const char *name) {
     return option == NULL || strcmp(option, name) == 0;
 }
 
+static bool is_left_out(const options *o, const run_operation *operation) {
+    return o->no_ranks && o->operation == NULL && operation->problem == PROBLEM_WITH_RANKS;
+}
+
 static void call_all(session *s, const instance *i) {
     const options *o = s->options;
     random_state random = {i->source->seed};
@@ -120,7 +124,8 @@ static void call_all(session *s, const instance *i) {
     for (int operation = 0; s->backend->operations[operation] != NULL; operation++) {
         for (int method = 0; s->backend->methods[method].label != NULL; method++) {
             bool wanted = chosen(o->operation, s->backend->operations[operation]->name) &&
-                          chosen(o->method, s->backend->methods[method].label);
+                          chosen(o->method, s->backend->methods[method].label) &&
+                          !is_left_out(o, s->backend->operations[operation]);
             /* The library's own choice is one of the methods that follow, under more schedules. */
             const long schedules = method == 0 && o->method == NULL ? 1 : o->schedules;
             for (long schedule = 0; wanted && schedule < schedules; schedule++) {
