@@ -81,6 +81,11 @@ static double magnitude_of(const struct binary *x) {
 
 topk_bound element_decode(topk_type type, const void *element) {
     uint64_t bits = bits_of(type, element);
+    if (type == TOPK_F64) { /* of text, element by element */
+        topk_bound number = {TOPK_BOUND_F64, {.f64 = 0}};
+        memcpy(&number.value.f64, element, sizeof number.value.f64);
+        return number;
+    }
     if (is_float(type)) {
         struct binary x = binary_of(type, bits);
         double value = magnitude_of(&x);
