@@ -168,7 +168,7 @@ def main():
     run(sys.executable, tree / "tests" / "tree" / "layering.py", tree)
     run(cmake, "-S", tree, "-B", build, "-DTOPK_CUDA=OFF", "-DTOPK_BUILD_EMULATION=ON", "-DTOPK_BUILD_BENCH=OFF",
         "-DTOPK_BUILD_EXAMPLES=OFF", "-DTOPK_BUILD_CLI=OFF", "-DTOPK_BUILD_PYTHON=OFF", "-DTOPK_WERROR=ON",
-        "-DTOPK_EMULATION_PLAIN=ON", "-DCMAKE_C_FLAGS_RELEASE=-O0")
+        "-DTOPK_EMULATED=plain", "-DCMAKE_C_FLAGS_RELEASE=-O0")
     run(cmake, "--build", build, "-j2", "--target", *PROGRAMS)
     for program in ("test_api_problem", "test_api_plan"):
         run(build / "tests" / program)
