@@ -4,7 +4,8 @@
  * A sample proposes a window for each rank: two keys that very probably enclose the k-th. Windows that
  * overlap become one. One pass over the row then takes a piece at a time into the first-level cache, and each
  * window looks at it there: it counts what ranks above the window and moves to the pool what lies in it. What
- * equals an end is counted apart where many elements do. A rank at such an end is found by the counts, any
+ * equals an end is counted apart where many elements do. Where few do, one look at an element does for all
+ * windows (collect_part()). A rank at such an end is found by the counts, any
  * other among what its window moved.
  *
  * Ranks that are not in their windows, or whose windows had too little room, are searched one by one, as if
@@ -23,7 +24,7 @@
 /* At most RANKS_AT_ONCE ranks share a pass. The pool holds about half of a long row, and so has room for all
  * their windows, wherever they lie; the windows of 32 ranks that are spread over a row cover most of it. A
  * piece is small enough that the first-level cache holds it while all windows look at it. */
-enum { RANKS_AT_ONCE = 16, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
+enum { RANKS_AT_ONCE = RANGES_MAX, PIECE_BYTES = 1 << 14, DRAWS_EACH = 16, MASKS = 4 };
 _Static_assert(MASKS *TILE <= 2 * TILE_MAX, "a thread's masks have room for a piece's");
 
 struct rank {
@@ -36,7 +37,7 @@ struct rank {
  */
 struct window {
     bool has_high, has_low;
-    bool looks_once;
+    bool looks_once, has_few_ties; /* at its ends */
     struct threshold_arcs high, low;
     struct threshold_arcs once; /* not_above: of the higher end; equal: what is between both */
     double from, to;            /* places among the samples that enclose its ends */
@@ -63,6 +64,7 @@ struct pass {
     struct total totals[RANKS_AT_ONCE];
     size_t window_of[RANKS_AT_ONCE]; /* of each rank */
     size_t window_count;
+    bool collects;        /* all windows at once */
     size_t piece, pieces; /* elements of one; how many */
     size_t draw;          /* that a thread takes on at once */
     _Atomic size_t next_piece, matches;
@@ -113,8 +115,9 @@ enum { FEW_TIES = 4 };
  * worst point. */
 static void look_once(const struct pass *pass, int part, struct window *w) {
     const struct arc *high = &w->high.not_above, *low = &w->low.not_above;
-    w->looks_once = w->has_high && w->has_low && w->high.key > w->low.key &&
-                    ties_of(pass, part, &w->high) <= FEW_TIES && ties_of(pass, part, &w->low) <= FEW_TIES;
+    w->has_few_ties = (!w->has_high || ties_of(pass, part, &w->high) <= FEW_TIES) &&
+                      (!w->has_low || ties_of(pass, part, &w->low) <= FEW_TIES);
+    w->looks_once = w->has_few_ties && w->has_high && w->has_low && w->high.key > w->low.key;
     if (w->looks_once) {
         TOPK_REACHED(REACHED_RANKS_ONCE);
         const uint64_t begin = high->begin == low->begin ? low->begin + low->span + 1 : high->begin;
@@ -187,6 +190,17 @@ static void share_pool(struct pass *pass) {
     }
 }
 
+/* Whether one look at an element tells its window: ties at the ends are few, so none need be counted apart.
+ */
+static bool can_collect(const struct pass *pass) {
+    bool can = pass->b->matcher == NULL && pass->b->kernels->collect_ranges != NULL;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        const struct window *w = &pass->windows[i];
+        can = can && w->has_few_ties && (w->looks_once || !w->has_high || !w->has_low);
+    }
+    return can;
+}
+
 /* Returns false where the row has no pool. */
 static bool make_windows(struct pass *pass) {
     const struct bracket *b = pass->b;
@@ -199,6 +213,7 @@ static bool make_windows(struct pass *pass) {
     topk_cpu_team_run(b->call->context, b->scratch->threads, propose_share, pass);
     join_windows(pass);
     topk_cpu_team_run(b->call->context, b->scratch->threads, look_once_share, pass);
+    pass->collects = can_collect(pass);
     share_pool(pass);
     return true;
 }
@@ -297,26 +312,91 @@ static void run_pieces(struct pass *pass, int part, size_t first, size_t end, st
             uint64_t *matches = scratch_matches(b->scratch, part);
             piece.match_count = topk_cpu_matcher_mask(b->matcher, (size_t)b->begin + begin, piece.n, matches);
             piece.matches = matches;
+            atomic_fetch_add_explicit(&pass->matches, piece.match_count, memory_order_relaxed);
         }
-        atomic_fetch_add_explicit(&pass->matches, piece.match_count, memory_order_relaxed);
         if (piece.match_count > 0) {
             run_piece(pass, &piece, tallies);
         }
     }
 }
 
+/* The next pieces that nobody has taken: from *first on. Returns where they end, *first if none are left. */
+static size_t take_pieces(struct pass *pass, size_t *first) {
+    *first = atomic_fetch_add_explicit(&pass->next_piece, pass->draw, memory_order_relaxed);
+    return *first >= pass->pieces               ? *first
+           : pass->pieces - *first < pass->draw ? pass->pieces
+                                                : *first + pass->draw;
+}
+
+/* ---- All windows at once ---- */
+
+/* Ranges of keys begin with the worst, windows with the best. */
+static size_t range_of(const struct pass *pass, size_t window) {
+    return pass->window_count - 1 - window;
+}
+
+static void make_ranges(const struct pass *pass, struct ranges *ranges) {
+    const uint64_t greatest = topk_ones(pass->b->kernels->bits);
+    ranges->count = pass->window_count;
+    ranges->is_open = !pass->windows[pass->window_count - 1].has_low;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        const struct window *w = &pass->windows[i];
+        const size_t r = range_of(pass, i);
+        ranges->ends[2 * r] = w->has_low ? w->low.key : greatest;
+        ranges->ends[2 * r + 1] = w->has_high ? w->high.key : greatest;
+        ranges->above[r] = ranges->filled[r] = 0;
+    }
+}
+
+/* Moves buffers with more than `most` elements to the windows' parts of the pool, if there is room. */
+static void empty_buffers(struct pass *pass, struct ranges *ranges, size_t most) {
+    const size_t bytes = pass->b->kernels->bits / 8;
+    for (size_t i = 0; i < pass->window_count; i++) {
+        const struct window *w = &pass->windows[i];
+        const size_t r = range_of(pass, i), count = ranges->filled[r];
+        if (count <= most) {
+            continue;
+        }
+        const size_t at = atomic_fetch_add_explicit(&pass->totals[i].between, count, memory_order_relaxed);
+        if (at < w->capacity && count <= w->capacity - at) {
+            memcpy((char *)pass->b->scratch->pool_values + (w->begin + at) * bytes,
+                   (const char *)ranges->buffers + r * RANGE_ROOM * bytes, count * bytes);
+        }
+        ranges->filled[r] = 0;
+    }
+}
+
+static void collect_part(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    const struct bracket *b = pass->b;
+    uint64_t buffers[RANKS_AT_ONCE * RANGE_ROOM];
+    struct ranges ranges = {.buffers = buffers};
+    (void)part, (void)parts;
+    make_ranges(pass, &ranges);
+    for (size_t first, end; end = take_pieces(pass, &first), first < end;) {
+        const size_t last = end * pass->piece < b->n ? end * pass->piece : b->n;
+        for (size_t at = first * pass->piece; at < last;) {
+            at += b->kernels->collect_ranges((const char *)b->elements + at * (b->kernels->bits / 8),
+                                             last - at, b->map, &ranges);
+            empty_buffers(pass, &ranges, RANGE_ROOM / 3);
+        }
+    }
+    empty_buffers(pass, &ranges, 0);
+    for (size_t i = 0; i < pass->window_count; i++) {
+        atomic_fetch_add_explicit(&pass->totals[i].above, ranges.above[range_of(pass, i)],
+                                  memory_order_relaxed);
+    }
+}
+
+/* ---- Window by window ---- */
+
 static void pass_part(void *argument, int part, int parts) {
     struct pass *pass = argument;
     struct tally tallies[RANKS_AT_ONCE];
     (void)parts;
     memset(tallies, 0, pass->window_count * sizeof *tallies);
-    for (;;) {
-        const size_t first = atomic_fetch_add_explicit(&pass->next_piece, pass->draw, memory_order_relaxed);
-        if (first >= pass->pieces) {
-            break;
-        }
-        run_pieces(pass, part, first, pass->pieces - first < pass->draw ? pass->pieces : first + pass->draw,
-                   tallies);
+    for (size_t first, end; end = take_pieces(pass, &first), first < end;) {
+        run_pieces(pass, part, first, end, tallies);
     }
     for (size_t i = 0; i < pass->window_count; i++) {
         atomic_fetch_add_explicit(&pass->totals[i].above, tallies[i].above, memory_order_relaxed);
@@ -332,7 +412,8 @@ static void run_pass(struct pass *pass) {
     pass->pieces = (b->n + pass->piece - 1) / pass->piece;
     const size_t fair = pass->pieces / ((size_t)b->scratch->threads * DRAWS_EACH);
     pass->draw = fair > 0 ? fair : 1;
-    topk_cpu_team_run(b->call->context, b->scratch->threads, pass_part, pass);
+    pass->matches = b->matcher == NULL ? b->n : 0;
+    topk_cpu_team_run(b->call->context, b->scratch->threads, pass->collects ? collect_part : pass_part, pass);
 }
 
 /* ---- Results ---- */

@@ -190,6 +190,7 @@ static inline uint64_t entry_code(uint64_t entry) {
 #include "sort.h"
 
 #include "at_once.h"
+#include "ranges.h"
 #include "short.h"
 
 const struct kernels KERNEL_SET = {
@@ -202,6 +203,9 @@ const struct kernels KERNEL_SET = {
     .count = count,
     .histogram = histogram,
     .take_range = take_range,
+#if KEY_BITS >= 32
+    .collect_ranges = collect_ranges,
+#endif
     .count_digits = count_digits,
     .bisect = bisect,
     .take = take,

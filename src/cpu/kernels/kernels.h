@@ -94,6 +94,19 @@ struct prefixes {
     uint32_t last;
 };
 
+/* Up to RANGES_MAX ranges of keys that have none in common, the worst first: the keys above ends[2 * r] and
+ * up to ends[2 * r + 1]. An open first range has all keys up to its higher end, and the greatest key as its
+ * lower one. */
+enum { RANGES_MAX = 16, RANGE_ROOM = 256 };
+struct ranges {
+    size_t count;
+    bool is_open;
+    uint64_t ends[2 * RANGES_MAX];
+    size_t above[RANGES_MAX];  /* grows by the keys above each range */
+    size_t filled[RANGES_MAX]; /* elements in each buffer, at most RANGE_ROOM - WORD when a call begins */
+    void *buffers;             /* RANGE_ROOM elements of each range */
+};
+
 /* From the least code of some elements to the greatest. */
 struct code_span {
     uint64_t least, greatest;
@@ -144,6 +157,11 @@ struct kernels {
     /* The keys from low to high, in the order of their elements; returns their number. */
     size_t (*take_range)(const void *elements, size_t n, const uint64_t *only, const struct key_map *map,
                          uint64_t low, uint64_t high, void *keys);
+
+    /* Collects the elements of ranges in their buffers. Returns how many of the n elements it has looked at:
+     * whole words, and fewer where a buffer might not have room for another word. NULL for narrow keys. */
+    size_t (*collect_ranges)(const void *elements, size_t n, const struct key_map *map,
+                             struct ranges *ranges);
 
     /* Table t of DIGIT_TABLES, at bins + t * pitch, counts a part of the elements, for n below 2^32:
      * bins[(key - low) >> shift] += 1 where low <= key <= high, and the bin behind these for all others. */
