@@ -31,7 +31,7 @@ static void describe_number(const struct line_format *format, const struct line_
         break;
     case NUMBER_COMMA:
         snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,
-                 format->sizes ? "" : "; fields need --csv");
+                 format->sizes || format->delimiter >= 0 ? "" : "; fields need --csv");
         break;
     default:
         snprintf(reason, size, "'%s' is not %s", token,

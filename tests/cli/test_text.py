@@ -316,6 +316,13 @@ class Invalid(harness.Case):
                     self.fails("standard input:3: " + re.escape(reason % token), *command,
                                "--skip-invalid", "--field", 2, *arguments, stdin=b"a 1\nNA NA\nb %s\n" % token.encode())
 
+    def test_commas_between_known_fields(self):
+        """No advice to say --csv where it is said, or another delimiter."""
+        comma = "standard input:1: '1,5' has a comma, but decimals need a point \\(LC_ALL=C\\)"
+        self.fails(comma, "select", "-k", 1, "--csv", stdin=b'"1,5"\n')
+        self.fails(comma, "select", "-k", 1, "--delimiter", ";", stdin=b"1,5;3\n")
+        self.fails(comma + "; fields need --csv", "select", "-k", 1, stdin=b"1,5\n")
+
     def test_nothing_to_say(self):
         self.says("0\t4\n", "", "select", "-k", 1, stdin=b"4\n")
         self.says("0\t4\n", "", "select", "-k", 1, "--quiet", stdin=b"4\nx\n")
