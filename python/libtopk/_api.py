@@ -173,6 +173,13 @@ def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: t
     quiet NaN for all NaN, the magnitude if `magnitude` is set. With k = 0 or k beyond a row's end it is padding, and
     equal is 0.
 
+    An array of k with one dimension more than the rows have finds several of each row in one call, which reads long rows
+    once on the CPU: of shape (..., r) r of each row, and all rows share them where its other dimensions have length 1.
+    Results then have r in place of the length along `dim`:
+
+        low, middle, high = libtopk.kth(x, [1, 500, 1000]).kth     # of one row
+        libtopk.kth(matrix, [[1, 500, 1000]]).kth                  # rows x 3
+
     With a predicate it counts the elements that meet it, as if a row had only these. So the medians of what is known:
 
         counts = libtopk.count(x, ne=nodata)

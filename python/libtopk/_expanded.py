@@ -236,6 +236,8 @@ def answer(mode, operation, array, k, largest, sorted, dim, out, wanted, workspa
                 _route(run, array, k, dim, options))
     if _strides(array)[dim] != 0 or array.shape[dim] == 1:
         return NotImplemented
+    if operation == _KTH and not isinstance(k, int) and len(_core.adopt(k)[0].shape) == len(array.shape):
+        return NotImplemented  # several k of each row
     if operation not in (_KTH, _COUNT) and array.shape[dim] + (options.get("index_base") or 0) >= 2**31 - 1:
         shape = Shape(tuple(array.shape), array.dtype)  # an exception if indices are too narrow for the whole row
         _core.run(_WORKSPACE, operation, shape, k, largest, sorted, dim, out, wanted, None, options, None)

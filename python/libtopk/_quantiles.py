@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quantiles, by the k-th elements of rows.
 
-A quantile is an element, or lies between two that are neighbours in ascending order. The k-th of the upper one reads
-the row again, unless so many elements tie with the lower one that it is one of them.
+A quantile is an element, or lies between two that are neighbours in ascending order. On the CPU one call finds all
+elements that are needed. On a GPU each is found by itself, but for the upper one of two where so many elements tie with
+the lower one that it is one of them.
 """
 from __future__ import annotations
 
@@ -163,12 +164,17 @@ class _Rows:
         return self.found[place]
 
     def prepare(self, method, qs):
-        """Sorts the rows where that is faster than to find each place by itself. On the CPU it takes as long as some
-        log2(n) / 2 k-th elements, measured for n from 9 to 2^22."""
-        if isinstance(self.n, int) and self.n > 0 and "offsets" not in self.options:
-            places = {place for q in qs for place in _neighbours(method, self.n, q)[:2]}
-            if len(places) > math.log2(self.n) / 2:
-                self.in_order = self.run(SELECT, self.n, 1, {})[0]
+        """Finds all places at once, or sorts the rows where that is faster: on the CPU it takes as long as some
+        log2(n) / 2 k-th elements, measured for n from 9 to 2^22. A GPU finds each place by itself."""
+        if not isinstance(self.n, int) or self.n == 0 or "offsets" in self.options:
+            return
+        places = sorted({place for q in qs for place in _neighbours(method, self.n, q)[:2]})
+        if len(places) > math.log2(self.n) / 2:
+            self.in_order = self.run(SELECT, self.n, 1, {})[0]
+        elif len(places) > 1 and isinstance(self.x, np.ndarray):
+            ranks = np.array(places).reshape((1,) * (len(self.x.shape) - 1) + (-1,)) + 1
+            kth = self.run(KTH, ranks, 1, {})[0]
+            self.found = {place: kth[(slice(None),) * self.dim + (i,)] for i, place in enumerate(places)}
 
     def type_of(self, method):
         return self.dtype if self.is_float or method in _ELEMENTS else "float64"
@@ -277,7 +283,7 @@ def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int,
     and NaN between two of different signs, where numpy has NaN for other places, too. Nulls of a column do not count.
     The quantile of no elements is NaN, where numpy warns, and ValueError where it would be an integer.
 
-    Each q reads x once or twice, and many q sort it. With "propagate" floats are read once more. numpy copies x and
+    All q read x once, and many q sort it. On a GPU each q reads it once or twice. With "propagate" floats are read once more. numpy copies x and
     changes the order of the copy. On a GPU nothing waits, unless there is a predicate.
     """
     qs = _numbers(q, 1)

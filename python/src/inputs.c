@@ -78,8 +78,42 @@ static int keep_extents(struct call *call, struct array **arrays) {
     return 0;
 }
 
+/* k of kth with one dimension more than the rows have: several of each row, or of all rows alike where the
+ * other dimensions have length 1. */
+static int take_ranks(struct call *call, const struct array *k) {
+    bool is_shared = true, is_own = true;
+    for (int d = 0; d < call->lead; ++d) {
+        is_shared = is_shared && k->shape[d] == 1;
+        is_own = is_own && k->shape[d] == call->lead_shape[d];
+    }
+    if ((!is_shared && !is_own) || k->shape[call->lead] == 0) {
+        PyErr_SetString(PyExc_ValueError, is_shared || is_own
+                                              ? "k has no ranks"
+                                              : "k has ranks, but neither for each row nor for all alike");
+        return -1;
+    }
+    call->problem.ranks = k->shape[call->lead];
+    call->problem.k_stride = is_own ? call->problem.ranks : 0;
+    return 0;
+}
+
+/* How many elements an array of extents must have. */
+static int64_t extents_expected(const struct call *call, int i) {
+    const int64_t rows = call->problem.rows;
+    if (i == GIVEN_K && call->problem.ranks > 0) {
+        return call->problem.k_stride == 0 ? call->problem.ranks : rows * call->problem.ranks;
+    }
+    return i == GIVEN_LENGTHS && call->operation == TOPK_OPERATION_MERGE ? rows * call->lists.lists
+                                                                         : rows + (i == GIVEN_OFFSETS);
+}
+
 /* int32 if all of them are usable as such, else int64, to which the others are converted. */
 static int take_extents(struct call *call, struct array **arrays) {
+    const struct array *const k = arrays[GIVEN_K];
+    if (k != NULL && call->operation == TOPK_OPERATION_KTH && k->dims == call->lead + 1 &&
+        take_ranks(call, k) != 0) {
+        return -1;
+    }
     bool are_narrow = call->is_ragged || call->problem.shape == TOPK_SHAPE_STRIDED; /* spans() makes int64 */
     for (int i = 0; i < EXTENTS; ++i) {
         are_narrow = are_narrow && (arrays[i] == NULL || is_usable_extent(call, arrays[i], TOPK_I32));
@@ -94,11 +128,7 @@ static int take_extents(struct call *call, struct array **arrays) {
             return -1;
         }
         *(const void **)((char *)&call->input + extents[i].place) = arrays[i]->data;
-        int64_t expected = call->problem.rows + (i == GIVEN_OFFSETS);
-        if (i == GIVEN_LENGTHS && call->operation == TOPK_OPERATION_MERGE) {
-            expected *= call->lists.lists;
-        }
-        if (array_elements(arrays[i]) != expected) {
+        if (array_elements(arrays[i]) != extents_expected(call, i)) {
             PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the rows are %lld", extents[i].name,
                          (long long)array_elements(arrays[i]), (long long)call->problem.rows);
             return -1;
@@ -107,7 +137,7 @@ static int take_extents(struct call *call, struct array **arrays) {
     return 0;
 }
 
-/* The greatest of the k of the rows, where the host can read them. */
+/* The greatest k of all rows, where the host can read them. */
 static int find_k_max(struct call *call) {
     if (call->has_k_max || call->given[GIVEN_K] == NULL || call->problem.rows == 0) {
         return 0;
@@ -116,9 +146,9 @@ static int find_k_max(struct call *call) {
         PyErr_SetString(PyExc_TypeError, "x is on a GPU, or k is a Shape: k_max must say how large k may be");
         return -1;
     }
-    for (int64_t row = 0; row < call->problem.rows; ++row) {
-        int64_t k = call->problem.extent_type == TOPK_INDEX_I32 ? ((const int32_t *)call->input.k)[row]
-                                                                : ((const int64_t *)call->input.k)[row];
+    for (int64_t i = 0; i < extents_expected(call, GIVEN_K); ++i) {
+        int64_t k = call->problem.extent_type == TOPK_INDEX_I32 ? ((const int32_t *)call->input.k)[i]
+                                                                : ((const int64_t *)call->input.k)[i];
         call->problem.k_max = k > call->problem.k_max ? k : call->problem.k_max;
     }
     return 0;

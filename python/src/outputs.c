@@ -4,7 +4,16 @@
 #include "core.h"
 
 enum { OWN_TYPE = -1, INDEX_TYPE = -2, PAYLOAD_TYPE = -3 }; /* that of x, of indices, and of the payload */
-enum { OF_ROWS, OF_ROWS_AND_K, OF_ROWS_AND_PITCH, OF_PAYLOAD, OF_CAPACITY, OF_OFFSETS, OF_BITS };
+enum {
+    OF_ROWS,
+    OF_ROWS_AND_RANKS,
+    OF_ROWS_AND_K,
+    OF_ROWS_AND_PITCH,
+    OF_PAYLOAD,
+    OF_CAPACITY,
+    OF_OFFSETS,
+    OF_BITS
+};
 
 /* What each operation writes, in the order of its results. */
 struct result_spec {
@@ -22,9 +31,9 @@ static const struct result_spec merged[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, 
                                             {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
                                             {"payload", PAYLOAD_TYPE, OF_PAYLOAD, AT(payload)},
                                             {0}};
-static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS, AT(values)},
-                                            {"better", TOPK_I64, OF_ROWS, AT(better)},
-                                            {"equal", TOPK_I64, OF_ROWS, AT(equal)},
+static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS_AND_RANKS, AT(values)},
+                                            {"better", TOPK_I64, OF_ROWS_AND_RANKS, AT(better)},
+                                            {"equal", TOPK_I64, OF_ROWS_AND_RANKS, AT(equal)},
                                             {0}};
 static const struct result_spec matching[] = {{"values", OWN_TYPE, OF_CAPACITY, AT(values)},
                                               {"indices", INDEX_TYPE, OF_CAPACITY, AT(indices)},
@@ -102,10 +111,12 @@ static void set_shape(const struct call *call, int shape, struct output *output)
     default:
         output->dims = call->lead;
         memcpy(output->shape, call->lead_shape, sizeof *output->shape * (size_t)call->lead);
-        if (shape == OF_ROWS) {
+        if (shape == OF_ROWS || (shape == OF_ROWS_AND_RANKS && call->problem.ranks == 0)) {
             return;
         }
-        output->shape[output->dims++] = shape == OF_ROWS_AND_PITCH ? call->capacity : call->problem.k_max;
+        output->shape[output->dims++] = shape == OF_ROWS_AND_PITCH   ? call->capacity
+                                        : shape == OF_ROWS_AND_RANKS ? call->problem.ranks
+                                                                     : call->problem.k_max;
         output->has_k = shape != OF_PAYLOAD;
         if (shape == OF_PAYLOAD && call->payload->dims > call->x.dims) {
             output->shape[output->dims++] = call->payload->shape[call->x.dims];
