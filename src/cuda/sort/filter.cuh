@@ -82,10 +82,11 @@ template <typename Element> struct survivor_tiles {
     /* Bit i is for the thread's element at its offset i. All lanes. */
     TOPK_MEMBER uint32_t hits(uint32_t tile, const raw &from) const {
         const filter_tile<Element> t = at(tile);
-        uint32_t bits = from_code(from, t.lowest, false);
-        if (t.until < t.first + SIZE) {
+        const bool is_behind = t.until <= t.first, is_none = t.last >= (word)(Element) ~(Element)0;
+        uint32_t bits = from_code(from, is_behind ? t.last + 1 : t.lowest, is_behind && is_none);
+        if (t.first < t.until && t.until < t.first + SIZE) {
             TOPK_REACHED(REACHED_SORT_CUT);
-            const uint32_t above = from_code(from, t.last + 1, t.last >= (word)(Element) ~(Element)0);
+            const uint32_t above = from_code(from, t.last + 1, is_none);
             bits = (bits & offsets_between(t, 0, t.until)) | above;
         }
         if (!is_full(t))
