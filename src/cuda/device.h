@@ -36,6 +36,7 @@ struct device_info {
      * order: with the usual threads, and with the most that a block may have. */
     uint32_t ordering_clusters[4][2][DEVICE_CLUSTER_MAX + 1];
     uint32_t bracket_bytes[4]; /* of shared memory, that a block of bracket takes */
+    uint32_t merge_cluster[4]; /* blocks of a cluster that merges lists, at most; 1: none */
 };
 
 int topk_device_count(int *count);

@@ -20,6 +20,33 @@ template <typename Element> struct merge_rank {
     }
 };
 
+/* What orders sorted entries. Padding has the key 0 and the index -1, which is the greatest one: it is behind
+ * all others. */
+template <typename Element> struct merge_place {
+    key_word_t<Element> key;
+    uint64_t index;
+
+    TOPK_MEMBER bool is_padding(void) const {
+        return (int64_t)index < 0;
+    }
+    TOPK_MEMBER bool is_before(const merge_place &other) const {
+        return key != other.key ? key > other.key : index < other.index;
+    }
+};
+
+/* The last of the lanes' entries: of a merge_rank or a merge_place each. All lanes. */
+template <typename Entry> TOPK_DEVICE Entry last_of_lanes(Entry mine) {
+#pragma unroll
+    for (uint32_t lanes = SIMT_WARP / 2; lanes != 0; lanes /= 2) {
+        Entry other = mine;
+        other.key = simt_shuffle_xor(SIMT_ALL_LANES, mine.key, lanes);
+        other.index = simt_shuffle_xor(SIMT_ALL_LANES, (uint64_t)mine.index, lanes);
+        if (mine.is_before(other))
+            mine = other;
+    }
+    return mine;
+}
+
 TOPK_DEVICE int64_t wanted_of_row(const struct row_args &a, int64_t row) {
     return a.k == nullptr ? a.k_max : clamp_extent(read_extent(a.k, row, a.wide_extents), a.k_max);
 }

@@ -33,17 +33,35 @@ static int launch_short(const struct launch_grid *grid, const struct merge_args 
     return launch("merge_short", grid, bytes, merge_short<element_t, MERGE_SHORT_ITEMS>, args);
 }
 
-static int launch_rank(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_rank_lists", grid, shared_bytes_of(carve_merge_queue), merge_rank_lists<element_t>,
-                  args);
+static int launch_lists(const struct launch_grid *grid, const struct merge_args *args, uint32_t cluster) {
+    struct simt_launch_shape shape = {};
+    shape.name = "merge_lists";
+    shape.blocks = grid->blocks;
+    shape.rows = grid->rows;
+    shape.threads = grid->threads;
+    shape.cluster = cluster;
+    shape.shared_bytes = shared_bytes_of(carve_merge_lists<element_t>);
+    shape.dependent = grid->dependent;
+    shape.stream = grid->stream;
+    return simt_launch(shape, merge_lists<element_t>, *args);
 }
 
-static uint32_t held_bytes(uint32_t words, bool has_queue) {
-    return shared_bytes_of(carve_merge_held, words, has_queue);
+static int prepare_lists(uint32_t shared_bytes_max, uint32_t *cluster) {
+    const int error = simt_prepare(merge_lists<element_t>, shared_bytes_max);
+    *cluster = MERGE_CLUSTER;
+    while (error == 0 && *cluster > 1 &&
+           simt_resident_clusters(merge_lists<element_t>, MERGE_THREADS,
+                                  shared_bytes_of(carve_merge_lists<element_t>), *cluster) == 0)
+        --*cluster;
+    return error;
+}
+
+static uint32_t held_bytes(uint32_t words, bool may_share) {
+    return shared_bytes_of(carve_merge_held<element_t>, words, may_share);
 }
 
 static int launch_hold(const struct launch_grid *grid, const struct merge_args *args) {
-    return launch("merge_held", grid, held_bytes(args->held_words, args->has_queue), merge_held<element_t>,
+    return launch("merge_held", grid, held_bytes(args->held_words, args->may_share), merge_held<element_t>,
                   args);
 }
 
@@ -78,18 +96,18 @@ static int prepare_exchange(uint32_t) {
 }
 #endif
 
-static int prepare(uint32_t shared_bytes_max) {
+static int prepare(uint32_t shared_bytes_max, uint32_t *cluster) {
     int error = prepare_exchange(shared_bytes_max);
+    error = error != 0 ? error : prepare_lists(shared_bytes_max, cluster);
+    error = error != 0 ? error : simt_prepare(merge_held<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_sort<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, 1>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, 2>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_short<element_t, MERGE_SHORT_ITEMS>, shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(merge_rank_lists<element_t>, 0);
-    error = error != 0 ? error : simt_prepare(merge_held<element_t>, shared_bytes_max);
     error = error != 0 ? error : simt_prepare(merge_check<element_t>, 0);
     return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
 }
 
 extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,    launch_sort,    short_bytes,
-                                                  launch_short, launch_rank,   held_bytes,     launch_hold,
+                                                  launch_short, launch_lists,  held_bytes,     launch_hold,
                                                   launch_check, launch_select, launch_exchange};

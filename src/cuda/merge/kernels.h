@@ -59,10 +59,10 @@ struct merge_args {
     struct merge_runs from, to; /* from.values is NULL: the input's lists */
     int64_t run;                /* slots of a run of `from` */
     uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
-    uint32_t checks;            /* blocks that look at a row's indices; 0: blocks that merge do */
-    uint32_t held;              /* candidates of a list, or entries of a run, that a block holds */
+    uint32_t checks;            /* blocks that have looked at a row's indices; 0: those that merge do */
+    uint32_t held;              /* candidates of a list that a block holds */
     uint32_t held_words;        /* of all lists */
-    bool has_queue;             /* lists may have more */
+    bool may_share;             /* lists may have more */
     uint32_t *invalid;          /* a word for each of these, in turn: whether it found the row invalid */
 };
 
@@ -86,7 +86,8 @@ extern "C" {
 
 /* Of one element width. */
 struct merge_kernels {
-    int (*prepare)(uint32_t shared_bytes_max);
+    /* *cluster: blocks of a cluster that merges lists, at most; 1: none. */
+    int (*prepare)(uint32_t shared_bytes_max, uint32_t *cluster);
     /* Shared memory that a block takes to sort `entries` entries. */
     uint32_t (*sort_bytes)(uint32_t entries, uint32_t threads);
     /* Sorts, in a block of grid->threads: the candidates of each row, and writes its results; or if there is
@@ -95,13 +96,14 @@ struct merge_kernels {
     /* Merges short lists, in a block for each row: short_bytes(candidates of a row). */
     uint32_t (*short_bytes)(uint32_t candidates);
     int (*merge_short)(const struct launch_grid *grid, const struct merge_args *args);
-    /* Merges the lists of each row, or runs. */
-    int (*rank)(const struct launch_grid *grid, const struct merge_args *args);
-    /* The same, where blocks hold what may be a result in shared memory: held_bytes(held_words, has_queue).
+    /* Merges the lists of each row, or runs. `cluster` blocks that share a row are a cluster; 1: none are. */
+    int (*lists)(const struct launch_grid *grid, const struct merge_args *args, uint32_t cluster);
+    /* Merges the lists of each row, where blocks hold what may be a result: held_bytes(held_words,
+     * may_share).
      */
-    uint32_t (*held_bytes)(uint32_t words, bool has_queue);
+    uint32_t (*held_bytes)(uint32_t words, bool may_share);
     int (*hold)(const struct launch_grid *grid, const struct merge_args *args);
-    /* Finds out which rows are invalid, for blocks that share rows. */
+    /* Finds out which rows are invalid, for blocks that share rows and are no cluster. */
     int (*check)(const struct launch_grid *grid, const struct merge_args *args);
     /* Selects from each row, in any order. */
     int (*select)(const struct launch_grid *grid, const struct merge_args *args);

@@ -1,59 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row's sorted lists: where they are, their cut, and searches in them. Each list has a lane of the first
- * warp.
- *
- * Of the lists that have at least n entries, if these are at least k together, the last of the n-th entries
- * is the cut: nothing behind it is a result. */
+ * A row's sorted lists, or runs that become one: where they are, how many results they have, and whether the
+ * row is invalid. Each list has a lane of a warp. */
 #ifndef TOPK_SRC_CUDA_MERGE_LISTS_CUH
 #define TOPK_SRC_CUDA_MERGE_LISTS_CUH
 
 #include "candidates.cuh"
 
-struct merge_rank_shared {
-    simt_shared<int64_t> begins, lengths; /* of each list: its first element, and how many there are */
-    simt_shared<uint64_t> cut;            /* its key and index; and how many entries there are, at least */
-    simt_shared<uint32_t> sums;           /* of warps */
-    /* Of each entry of the queue. */
-    simt_shared<uint64_t> keys, indices, elements, ranks;
-    simt_shared<uint32_t> lists;
-};
-
-TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_rank(simt_arena &arena) {
-    struct merge_rank_shared s = {};
-    s.begins = simt_carve<int64_t>(arena, MERGE_LISTS);
-    s.lengths = simt_carve<int64_t>(arena, MERGE_LISTS);
-    s.cut = simt_carve<uint64_t>(arena, 3);
-    s.sums = simt_carve<uint32_t>(arena, MERGE_THREADS / SIMT_WARP);
-    return s;
-}
-
-TOPK_HOST_DEVICE void carve_queue(simt_arena &arena, struct merge_rank_shared &s) {
-    s.keys = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.indices = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.elements = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.ranks = simt_carve<uint64_t>(arena, MERGE_QUEUE);
-    s.lists = simt_carve<uint32_t>(arena, MERGE_QUEUE);
-}
-
-/* For blocks that hold nothing but the queue. */
-TOPK_HOST_DEVICE struct merge_rank_shared carve_merge_queue(simt_arena &arena) {
-    struct merge_rank_shared s = carve_merge_rank(arena);
-    carve_queue(arena, s);
-    return s;
-}
-
-/* The lists of a row, or some of its runs; and the block's part of them. */
-template <typename Element> struct rank_task {
-    typedef merge_rank<Element> ranked;
-
+/* The lists of a row, or some of its runs; and the block's part of their results. */
+template <typename Element> struct lists_task {
     const struct merge_args &a;
-    const struct merge_rank_shared &s;
+    simt_shared<int64_t> begins, lengths; /* of each list: its first element, and how many there are */
     const void *values, *indices;
     bool has_runs;
     int64_t row;
     uint64_t first;    /* slot of the row that the first result goes to */
     uint64_t capacity; /* of a list */
-    uint64_t wanted;   /* results */
     uint32_t lists, part;
 
     TOPK_MEMBER key_word_t<Element> bits(int64_t element) const {
@@ -62,44 +23,57 @@ template <typename Element> struct rank_task {
     TOPK_MEMBER int64_t index(int64_t element) const {
         return read_extent(indices, element, a.rows.wide_indices);
     }
-    TOPK_MEMBER ranked rank_of(int64_t element) const {
-        return ranked{has_runs && a.by_position ? 0 : key_of<Element>(bits(element), a.rows.map),
-                      index(element)};
+    /* By position the key is what tells most indices apart. */
+    TOPK_MEMBER merge_place<Element> place_of(key_word_t<Element> bits, int64_t index) const {
+        const bool by_position = has_runs && a.by_position;
+        const key_word_t<Element> key = !by_position ? key_of<Element>(bits, a.rows.map)
+                                        : index < UINT32_MAX
+                                            ? (key_word_t<Element>)(UINT32_MAX - (uint32_t)index)
+                                            : 0;
+        return {index >= 0 ? key : (key_word_t<Element>)0, index >= 0 ? (uint64_t)index : ~(uint64_t)0};
     }
-    /* Whether it is an entry, and before another one. */
-    TOPK_MEMBER bool precedes(int64_t element, const ranked &other) const {
-        const ranked here = rank_of(element);
-        return here.index >= 0 && here.is_before(other);
-    }
-    /* Entries of a list before that one, up to `most`. Three at a time are asked, side by side. */
-    TOPK_MEMBER uint64_t count_before(uint32_t list, const ranked &other, uint64_t most) const {
-        const int64_t begin = s.begins[list];
-        uint64_t low = 0, high = most;
-        while (high - low > 3) {
-            const uint64_t quarter = (high - low) / 4;
-            const bool is_first = precedes(begin + (int64_t)(low + quarter), other);
-            const bool is_second = precedes(begin + (int64_t)(low + 2 * quarter), other);
-            const bool is_third = precedes(begin + (int64_t)(low + 3 * quarter), other);
-            const uint64_t from = low;
-            low = is_third    ? from + 3 * quarter + 1
-                  : is_second ? from + 2 * quarter + 1
-                  : is_first  ? from + quarter + 1
-                              : from;
-            high = is_third    ? high
-                   : is_second ? from + 3 * quarter
-                   : is_first  ? from + 2 * quarter
-                               : from + quarter;
-        }
-        uint64_t before = low;
-#pragma unroll
-        for (uint32_t i = 0; i < 3; i++)
-            before += low + i < high && precedes(begin + (int64_t)(low + i), other);
-        return before;
+    TOPK_MEMBER merge_place<Element> place_at(uint32_t list, uint64_t position) const {
+        const int64_t element = begins[list] + (int64_t)position;
+        return place_of(bits(element), index(element));
     }
 };
 
-/* Notes begin and length of each list. The first warp. Returns the length of the lane's list. */
-template <typename Element> TOPK_DEVICE uint64_t note_lists(const rank_task<Element> &t) {
+/* Groups of runs of a row that become one; lists are one group. */
+TOPK_DEVICE uint64_t groups_of(const struct merge_args &a) {
+    const uint64_t of_group = (uint64_t)a.run * MERGE_RUNS;
+    return a.from.values != nullptr ? ((uint64_t)a.rows.k_max + of_group - 1) / of_group : 1;
+}
+
+template <typename Element>
+TOPK_DEVICE lists_task<Element> lists_task_of(const struct merge_args &a, simt_shared<int64_t> begins,
+                                              simt_shared<int64_t> lengths, uint64_t unit, uint64_t groups) {
+    const bool has_runs = a.from.values != nullptr;
+    lists_task<Element> t = {a,
+                             begins,
+                             lengths,
+                             has_runs ? a.from.values : a.rows.values,
+                             has_runs ? a.from.indices : a.rows.payload,
+                             has_runs,
+                             0,
+                             0,
+                             (uint64_t)a.rows.length_max,
+                             (uint32_t)a.lists,
+                             0};
+    const uint64_t number = unit / a.parts;
+    t.part = (uint32_t)(unit % a.parts);
+    t.row = (int64_t)(number / groups);
+    if (has_runs) {
+        const uint64_t runs = ((uint64_t)a.rows.k_max + (uint64_t)a.run - 1) / (uint64_t)a.run;
+        const uint64_t first_run = number % groups * MERGE_RUNS, rest = runs - first_run;
+        t.first = first_run * (uint64_t)a.run;
+        t.capacity = (uint64_t)a.run;
+        t.lists = rest < MERGE_RUNS ? (uint32_t)rest : (uint32_t)MERGE_RUNS;
+    }
+    return t;
+}
+
+/* Notes begin and length of each list. One warp. Returns how many results there are at most. */
+template <typename Element> TOPK_DEVICE uint64_t note_lists(const lists_task<Element> &t) {
     const struct merge_args &a = t.a;
     const uint32_t list = simt_lane();
     int64_t begin = 0, length = 0;
@@ -111,111 +85,61 @@ template <typename Element> TOPK_DEVICE uint64_t note_lists(const rank_task<Elem
         begin = list * a.list_stride + t.row * a.rows.row_stride;
         length = length_of_list(a, list, t.row);
     }
-    t.s.begins[list] = begin;
-    t.s.lengths[list] = length;
-    return (uint64_t)length;
+    t.begins[list] = begin;
+    t.lengths[list] = length;
+    const uint64_t all = simt_reduce_add(SIMT_ALL_LANES, (uint64_t)length);
+    const uint64_t wanted = t.has_runs ? all : (uint64_t)wanted_of_row(a.rows, t.row);
+    return wanted < all ? wanted : all;
 }
 
-/* The last of the lanes' entries. All lanes. */
-template <typename Element> TOPK_DEVICE merge_rank<Element> last_of_lanes(merge_rank<Element> mine) {
-#pragma unroll
-    for (uint32_t lanes = SIMT_WARP / 2; lanes != 0; lanes /= 2) {
-        const merge_rank<Element> other = {
-            simt_shuffle_xor(SIMT_ALL_LANES, mine.key, lanes),
-            (int64_t)simt_shuffle_xor(SIMT_ALL_LANES, (uint64_t)mine.index, lanes)};
-        if (mine.is_before(other))
-            mine = other;
-    }
-    return mine;
-}
-
-/* Finds the cut. Returns whether there is one. The first warp. */
-template <typename Element> TOPK_DEVICE bool find_cut(const rank_task<Element> &t, uint64_t length) {
-    const merge_rank<Element> before_all = {(key_word_t<Element>)~(key_word_t<Element>)0, -1};
-    uint32_t lists = t.lists;
-    while (lists > 0 && t.wanted > 0) {
-        const uint64_t depth = (t.wanted + lists - 1) / lists;
-        merge_rank<Element> mine = before_all;
-        bool has_entry = length >= depth;
-        if (has_entry) {
-            mine = t.rank_of((int64_t)t.s.begins[simt_lane()] + (int64_t)depth - 1);
-            has_entry = mine.index >= 0;
-        }
-        const uint32_t deep = simt_popc(simt_ballot(SIMT_ALL_LANES, has_entry));
-        if (deep == lists) {
-            const merge_rank<Element> cut = last_of_lanes(has_entry ? mine : before_all);
-            if (simt_lane() == 0) {
-                t.s.cut[0] = cut.key;
-                t.s.cut[1] = (uint64_t)cut.index;
-                t.s.cut[2] = t.wanted;
-            }
-            return true;
-        }
-        lists = deep;
-    }
-    return false;
-}
-
-/* Counts a list's entries, behind which there is only padding. */
-template <typename Element> TOPK_DEVICE uint64_t count_entries(const rank_task<Element> &t, uint64_t length) {
-    const int64_t begin = t.s.begins[simt_lane()];
-    uint64_t low = 0, high = length;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (t.index(begin + (int64_t)middle) >= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether an index of a part of a row's candidates is not allowed. */
-TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t part, uint32_t parts) {
-    const uint64_t length = (uint64_t)a.rows.length_max,
-                   pieces_of_list = (length + SIMT_WARP - 1) / SIMT_WARP;
-    const uint64_t pieces = (uint64_t)a.lists * pieces_of_list;
+/* Whether one of a list's indices is not allowed: of the entries from `first` on, 32 of each `step`. */
+TOPK_DEVICE bool has_invalid_index(const struct merge_args &a, int64_t begin, int64_t length, int64_t first,
+                                   int64_t step) {
     bool is_invalid = false;
-#pragma unroll 4
-    for (uint64_t piece = simt_warp() * (uint64_t)parts + part; piece < pieces;
-         piece += (uint64_t)simt_warps() * parts) {
-        const int64_t list = (int64_t)(pieces <= UINT32_MAX ? (uint32_t)piece / (uint32_t)pieces_of_list
-                                                            : piece / pieces_of_list);
-        const int64_t place = (int64_t)(piece - (uint64_t)list * pieces_of_list) * SIMT_WARP + simt_lane();
-        if (place < length_of_list(a, list, row))
-            is_invalid |=
-                candidate_index(a, list * a.list_stride + row * a.rows.row_stride + place) < MERGE_NONE;
+#pragma unroll 1
+    for (int64_t place = first + simt_lane(); place < length; place += MERGE_LOOKS * step) {
+        int64_t indices[MERGE_LOOKS];
+#pragma unroll
+        for (uint32_t i = 0; i < MERGE_LOOKS; i++) {
+            const int64_t at = place + i * step;
+            indices[i] = at < length ? candidate_index(a, begin + at) : 0;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < MERGE_LOOKS; i++)
+            is_invalid |= indices[i] < MERGE_NONE;
     }
     return is_invalid;
 }
 
-/* Whether the row is; where blocks share rows, they have looked before. All threads; a barrier. */
-template <typename Element> TOPK_DEVICE bool is_row_invalid(const rank_task<Element> &t) {
-    const struct merge_args &a = t.a;
+/* Whether an index of a part of a row's candidates is not allowed. Each of `warps` warps, those of all parts
+ * together, has a part of a list, or some lists: this one is number `warp`. */
+TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t warp, uint32_t warps) {
+    const uint32_t lists = (uint32_t)a.lists, parts = warps > lists ? warps / lists : 1;
     bool is_invalid = false;
-    if (a.checks == 0)
-        is_invalid = has_invalid(a, t.row, 0, 1);
-    for (uint32_t check = simt_thread(); check < a.checks; check += simt_threads())
-        is_invalid |= a.invalid[t.row * a.checks + check] != 0;
-    return simt_block_count(is_invalid) > 0;
+#pragma unroll 1
+    for (uint32_t unit = warp; unit < lists * parts; unit += warps) {
+        const uint32_t list = unit / parts;
+        is_invalid |=
+            has_invalid_index(a, list * a.list_stride + row * a.rows.row_stride, length_of_list(a, list, row),
+                              (int64_t)(unit % parts) * SIMT_WARP, (int64_t)parts * SIMT_WARP);
+    }
+    return is_invalid;
 }
 
-/* All that the block has to know before. All threads; ends with a barrier. */
-template <typename Element> TOPK_DEVICE void open_lists(const rank_task<Element> &t) {
-    if (simt_warp() == 0) {
-        const uint64_t length = note_lists(t);
-        simt_warp_sync(SIMT_ALL_LANES);
-        const bool has_cut = !t.has_runs && find_cut(t, length);
-        const uint64_t entries = t.has_runs || has_cut ? length : count_entries(t, length);
-        const uint64_t all = simt_reduce_add(SIMT_ALL_LANES, entries);
-        if (simt_lane() == 0 && !has_cut) {
-            TOPK_REACHED(REACHED_MERGE_NO_CUT);
-            t.s.cut[0] = 0; /* behind all */
-            t.s.cut[1] = INT64_MAX;
-            t.s.cut[2] = all;
-        }
+/* Looks for indices that are not allowed, for blocks that share rows without being a cluster. */
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_check(struct merge_args a) {
+    simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
+    simt_allow_successor();
+    for (uint64_t unit = simt_block(); unit < (uint64_t)a.rows.rows * a.checks; unit += simt_blocks()) {
+        const uint32_t part = (uint32_t)(unit % a.checks);
+        const bool is_invalid = has_invalid(a, (int64_t)(unit / a.checks), simt_warp() * a.checks + part,
+                                            simt_warps() * a.checks);
+        const uint32_t count = simt_block_count(is_invalid);
+        if (simt_thread() == 0)
+            a.invalid[unit] = count;
     }
-    simt_block_sync();
 }
 
 #endif

@@ -5,8 +5,9 @@
  *   lists of ranks   short ones are exchanged and merged at once (exchange.cuh), others come here first
  *   short lists      one block merges a row's sorted lists (short.cuh)
  *   few candidates   one block sorts a row's candidates
- *   sorted lists     blocks rank candidates (held.cuh, rank.cuh); if several share a row, other ones look
- *                    first whether it is invalid
+ *   sorted lists     of few rows, blocks hold what may be a result, and rank some of it (held.cuh); of more,
+ *                    blocks find their shares of the results, and rank these (share.cuh). If blocks share
+ *                    a row and are no cluster, other ones look first whether it is invalid
  *   all else         a selection digit by digit (select.cuh). If there is an order, blocks sort runs of the
  *                    results, and runs are merged as lists are, MERGE_RUNS at a time */
 #include "../methods.h"
@@ -22,7 +23,7 @@ static const struct merge_kernels *const kernels[WIDTHS] = {
     &topk_cuda_merge_kernels_64};
 
 /* Blocks of MERGE_THREADS that a multiprocessor holds. */
-enum { BLOCKS_PER_SM = 2, RANK_BLOCKS_PER_SM = 1, CHECKS_PER_SM = 4 };
+enum { BLOCKS_PER_SM = 2, CHECKS_PER_SM = 4 };
 
 /* What is decided, once. */
 struct shape {
@@ -53,7 +54,7 @@ static struct merge_runs take_runs(struct arena *arena, const struct shape *s) {
 static struct layout lay_out(struct arena *arena, const struct shape *s) {
     struct layout l = {.listed = NULL};
     l.states = arena_take(arena, (size_t)s->states, sizeof *l.states);
-    l.invalid = arena_take(arena, MERGE_RANK_BLOCKS, sizeof *l.invalid);
+    l.invalid = arena_take(arena, (size_t)greatest((int64_t)s->rows, MERGE_LOOK_BLOCKS), sizeof *l.invalid);
     if (s->has_order) {
         l.counts = arena_take(arena, s->rows, sizeof *l.counts);
         l.listed = arena_take(arena, s->elements, sizeof *l.listed);
@@ -116,6 +117,10 @@ static struct launch_grid grid_for(struct launches *l, int64_t blocks, int64_t t
 
 static uint64_t candidates_of(const struct call *call) {
     return (uint64_t)call->lists->lists * (uint64_t)call->plan->problem.length_max;
+}
+
+static int64_t cluster_of(const struct launches *l) {
+    return device_of(l->call->context)->merge_cluster[width_of(l->call->plan)];
 }
 
 static struct merge_args args_of(const struct call *call, const struct layout *l) {
@@ -210,42 +215,78 @@ static int exchange_short(struct launches *l) {
     return l->shape->kernels->exchange(&grid, &args);
 }
 
-/* Blocks that share the candidates of each of `pieces`, at most `most` together. */
-static uint32_t parts_of(const struct launches *l, int64_t pieces, int64_t candidates, int64_t per_sm,
-                         int64_t most) {
-    const int64_t blocks = least(most, (int64_t)device_of(l->call->context)->sms * per_sm);
-    return (uint32_t)greatest(1, least(divide_up(candidates, MERGE_PART), blocks / pieces));
+/* Looks at the indices of rows that blocks share. */
+static int check_rows(struct launches *l) {
+    const int64_t rows = l->call->plan->problem.rows, sms = device_of(l->call->context)->sms;
+    const int64_t blocks = least(MERGE_LOOK_BLOCKS, sms * CHECKS_PER_SM);
+    const int64_t wanted = divide_up((int64_t)l->args.candidates, MERGE_CANDIDATES);
+    TOPK_REACHED(REACHED_MERGE_PARTS);
+    l->args.checks = (uint32_t)greatest(1, least(wanted, blocks / rows));
+    const struct launch_grid grid = grid_for(l, rows * l->args.checks, MERGE_THREADS);
+    return l->shape->kernels->check(&grid, &l->args);
 }
 
-/* Launches the kernel that merges lists or runs of `length` candidates, for each of `rows` rows or groups of
- * runs. Blocks hold what may be a result, where there is room for about twice as much as even lists have. */
-static int launch_merge(struct launches *l, int64_t pieces, int64_t lists, int64_t length, bool are_runs) {
-    const struct merge_kernels *launch = l->shape->kernels;
-    const int64_t even = divide_up(l->call->plan->problem.k_max, lists), room = MERGE_HELD / lists;
-    const int64_t wanted = are_runs ? length : least(length, 2 * even + MERGE_HELD_BEYOND);
-    const int64_t threads = least(MERGE_THREADS, greatest(64, divide_up(lists * wanted, 128) * 32));
-    const struct launch_grid grid = grid_for(l, pieces * l->args.parts, threads);
+/* Whether blocks hold the candidates of a row before the cut, where there is room for about twice as many as
+ * even lists have. If lists turn out to have more, as many blocks can share the results. Lays them out. */
+static bool are_held(struct launches *l) {
+    const topk_problem *p = &l->call->plan->problem;
+    const struct device_info *device = device_of(l->call->context);
+    const int64_t lists = l->args.lists, even = divide_up(p->k_max, lists), room = MERGE_HELD / lists;
+    const int64_t wanted = least(p->length_max, 2 * even + MERGE_HELD_BEYOND);
+    const int64_t parts =
+        least(divide_up((int64_t)l->args.candidates, MERGE_CANDIDATES), device->sms / p->rows);
     l->args.held = (uint32_t)least(wanted, room);
     l->args.held_words = l->args.held * (uint32_t)lists;
-    l->args.has_queue = l->args.held < length;
-    const bool is_held = (are_runs ? !l->args.has_queue : l->args.held == wanted || 5 * even <= 4 * room) &&
-                         launch->held_bytes(l->args.held_words, l->args.has_queue) <=
-                             (uint32_t)device_of(l->call->context)->shared_bytes_max;
-    return is_held ? launch->hold(&grid, &l->args) : launch->rank(&grid, &l->args);
+    l->args.may_share = l->args.held < p->length_max;
+    l->args.parts = (uint32_t)greatest(1, parts);
+    return p->rows <= MERGE_HELD_ROWS && p->k_max <= l->args.parts * (int64_t)MERGE_CHUNK &&
+           (l->args.held == wanted || 5 * even <= 4 * room) &&
+           l->shape->kernels->held_bytes(l->args.held_words, l->args.may_share) <=
+               (uint32_t)device->shared_bytes_max;
 }
 
-static int rank_lists(struct launches *l) {
+static int hold_lists(struct launches *l) {
     const int64_t rows = l->call->plan->problem.rows;
-    int error = 0;
-    l->args.parts = parts_of(l, rows, (int64_t)l->args.candidates, RANK_BLOCKS_PER_SM, MERGE_RANK_BLOCKS);
-    if (l->args.parts > 1) {
-        TOPK_REACHED(REACHED_MERGE_PARTS);
-        l->args.checks = parts_of(l, rows, (int64_t)l->args.candidates, CHECKS_PER_SM, MERGE_RANK_BLOCKS);
-        const struct launch_grid grid = grid_for(l, rows * l->args.checks, MERGE_THREADS);
-        error = l->shape->kernels->check(&grid, &l->args);
+    const int error = l->args.parts > 1 ? check_rows(l) : 0;
+    const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
+    TOPK_REACHED(REACHED_MERGE_HELD);
+    return error != 0 ? error : l->shape->kernels->hold(&grid, &l->args);
+}
+
+/* Blocks that share the results of each of `pieces`: more than these need, if multiprocessors are left, for
+ * results and for candidates that a cluster looks at. */
+static int64_t parts_of(const struct launches *l, int64_t pieces, int64_t results, int64_t candidates) {
+    const int64_t left = device_of(l->call->context)->sms / pieces;
+    const int64_t looks = least(divide_up(candidates, MERGE_LOOKED), cluster_of(l));
+    return greatest(divide_up(greatest(results, 1), MERGE_CHUNK),
+                    least(greatest(divide_up(results, MERGE_PART), looks), left));
+}
+
+/* Launches the kernel that shares the results of rows or groups of runs: parts of each, which have at most
+ * `results` together. */
+static int share_lists(struct launches *l, int64_t pieces, int64_t parts, int64_t results, int64_t cluster) {
+    const bool are_many =
+        divide_up(results, parts) > MERGE_THREADS / 2 || l->args.lists > MERGE_THREADS / 128;
+    struct launch_grid grid = grid_for(l, pieces * parts, are_many ? MERGE_THREADS : MERGE_THREADS / 2);
+    grid.blocks -= grid.blocks % (uint32_t)cluster;
+    l->args.parts = (uint32_t)parts;
+    return l->shape->kernels->lists(&grid, &l->args, (uint32_t)cluster);
+}
+
+/* Blocks that share rows are clusters, if these have room for the results. */
+static int merge_lists(struct launches *l) {
+    const topk_problem *p = &l->call->plan->problem;
+    const int64_t candidates = (int64_t)l->args.candidates, results = least(p->k_max, candidates);
+    const int64_t parts = parts_of(l, p->rows, results, candidates), room = cluster_of(l);
+    if (are_held(l)) {
+        return hold_lists(l);
     }
-    return error != 0 ? error
-                      : launch_merge(l, rows, l->args.lists, l->call->plan->problem.length_max, false);
+    if (parts > 1 && divide_up(results, MERGE_CHUNK) <= room) {
+        TOPK_REACHED(REACHED_MERGE_CLUSTER);
+        return share_lists(l, p->rows, least(parts, room), results, least(parts, room));
+    }
+    const int error = parts > 1 ? check_rows(l) : 0;
+    return error != 0 ? error : share_lists(l, p->rows, parts, results, 1);
 }
 
 /* Merges runs until there is one of each row: the results. */
@@ -254,14 +295,12 @@ static int merge_runs(struct launches *l, const struct layout *layout) {
     int error = 0;
     l->args.run = MERGE_RUN;
     for (int64_t merge = 0; merge < l->shape->merges && error == 0; merge++) {
-        const int64_t span = l->args.run * MERGE_RUNS, groups = divide_up(k, span);
-        const int64_t runs = least(MERGE_RUNS, divide_up(k, l->args.run));
+        const int64_t span = l->args.run * MERGE_RUNS, groups = divide_up(k, span), results = least(k, span);
         l->args.is_last = merge + 1 == l->shape->merges;
         l->args.has_successor = !l->args.is_last;
         l->args.from = layout->runs[merge % 2];
         l->args.to = layout->runs[(merge + 1) % 2];
-        l->args.parts = parts_of(l, rows * groups, least(k, span), RANK_BLOCKS_PER_SM, INT32_MAX);
-        error = launch_merge(l, rows * groups, runs, l->args.run, true);
+        error = share_lists(l, rows * groups, parts_of(l, rows * groups, results, results), results, 1);
         l->args.run = span;
         if (merge > 0) {
             TOPK_REACHED(REACHED_MERGE_AGAIN);
@@ -297,7 +336,7 @@ static int merge(struct launches *l, const struct layout *layout, bool are_sorte
         return sort_few(l);
     }
     if (are_merged) {
-        return rank_lists(l);
+        return merge_lists(l);
     }
     l->args.listed = layout->listed;
     l->args.has_successor = s->has_order;
@@ -334,9 +373,10 @@ static int run(const struct call *call) {
 }
 
 static int prepare(const topk_context *context) {
+    struct device_info *device = &((struct cuda_leaf *)context->leaf)->device;
     int error = 0;
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare((uint32_t)device_of(context)->shared_bytes_max);
+        error = kernels[width]->prepare((uint32_t)device->shared_bytes_max, &device->merge_cluster[width]);
     }
     return error;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short sorted lists: a block holds all candidates of a row in shared memory. What is behind the cut
- * (lists.cuh) is no result. For each other candidate and each list a thread searches how many of the list
+ * (held.cuh) is no result. For each other candidate and each list a thread searches how many of the list
  * come before; with the place in its own list these make its rank. Where lists are few threads rank their own
  * candidates; else what may be a result is first dealt out to all threads, which takes longer than it saves
  * there: a block of one multiprocessor counts instructions. */
 #ifndef TOPK_SRC_CUDA_MERGE_SHORT_CUH
 #define TOPK_SRC_CUDA_MERGE_SHORT_CUH
 
-#include "lists.cuh"
+#include "candidates.cuh"
 
 template <typename Element> struct merge_short_shared {
     simt_shared<key_word_t<Element>> keys; /* of each candidate */

@@ -16,14 +16,37 @@ enum {
     MERGE_HELD_ITEMS = SIZE(8, 2),
     /* Lists that are merged at once, at most: a lane of a warp has each. */
     MERGE_LISTS = 32,
-    /* Sorted entries that wait in shared memory for their ranks. */
-    MERGE_QUEUE = SIZE(1024, 48),
-    /* Candidates of lists, and of runs, that a block holds in shared memory, at most; and as many of them as
-     * it ranks at a time. */
+    /* Rows whose blocks each hold all candidates before the cut, at most; candidates that a block holds, and
+     * how many of them it ranks at a time. A block holds twice as many of a list as even lists have results,
+     * and a number more. */
+    MERGE_HELD_ROWS = SIZE(4, 2),
     MERGE_HELD = SIZE(16384, 120),
     MERGE_RANKED = SIZE(2048, 64),
-    /* A block holds twice as many of a list as even lists have results, and this number more. */
     MERGE_HELD_BEYOND = SIZE(128, 8),
+    /* Candidates of a row for each block that shares such a row, or looks at its indices first, at least. */
+    MERGE_CANDIDATES = SIZE(1024, 100),
+    /* Results that a block has a share of: at most; as planned, at most; and at least, before another block
+     * shares the row. */
+    MERGE_SHARE = MERGE_ITEMS * MERGE_THREADS,
+    MERGE_CHUNK = MERGE_SHARE / 2,
+    MERGE_PART = SIZE(256, 20),
+    /* Blocks that share a row and are a cluster, at most. */
+    MERGE_CLUSTER = SIZE(8, 4),
+    /* Samples of all lists, for an end of a block's share; more than six times the lists, else levels need
+     * not narrow it. */
+    MERGE_SAMPLES = SIZE(1024, 256),
+    /* A warp loads MERGE_WINDOW times 32 entries of a list around where an end is guessed, and leaves some
+     * out between them if the square root of what a guess is away is more than MERGE_DEVIATION. */
+    MERGE_WINDOW = SIZE(8, 1),
+    MERGE_DEVIATION = SIZE(32, 8),
+    /* Guesses of an end, at most; and levels. Of lists in order each level divides what is between by three
+     * halves at least. */
+    MERGE_GUESSES = 3,
+    MERGE_LEVELS = 110,
+    /* Indices that a thread loads together where it only looks at them; and candidates of a row for each
+     * block of a cluster that looks, at least. */
+    MERGE_LOOKS = SIZE(16, 2),
+    MERGE_LOOKED = SIZE(4096, 100),
     /* Candidates of a row that one block sorts; and the number that is always sorted, where more are only if
      * there are rows for all multiprocessors. At most 8 for each thread (select/entries.cuh). */
     MERGE_FEW = SIZE(4096, 60),
@@ -48,12 +71,10 @@ enum {
     MERGE_KEPT = SIZE(1024, 6),
     /* Rows that several blocks select from together. Of more rows, each has one block. */
     MERGE_SHARED_ROWS = SIZE(256, 3),
-    /* Blocks of a grid, at most: they go on to the work of those behind. Also blocks that rank the candidates
+    /* Blocks of a grid, at most: they go on to the work of those behind. Also blocks that look at the indices
      * of all rows together; of more rows, each has one. */
     MERGE_GRID_BLOCKS = SIZE(1 << 20, 7),
-    MERGE_RANK_BLOCKS = SIZE(1024, 7),
-    /* Candidates of a row for each block that shares it, at least. */
-    MERGE_PART = SIZE(1024, 100),
+    MERGE_LOOK_BLOCKS = SIZE(1024, 7),
 };
 
 #endif

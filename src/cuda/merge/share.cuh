@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Merging sorted lists, or runs. Blocks share the results of a row, and those of each follow one another
+ * (guess.cuh, splits.cuh). A block loads its results, list after list, into shared memory. The rank of a
+ * result among them is its place in its own list, and what searches in the other lists find before it.
+ *
+ * A row with an index that is not allowed has no results. The blocks that share a row are a cluster: each
+ * looks at a part of the indices and tells the others. Where there is no cluster, a launch before has looked.
+ */
+#ifndef TOPK_SRC_CUDA_MERGE_SHARE_CUH
+#define TOPK_SRC_CUDA_MERGE_SHARE_CUH
+
+#include "../../reached.h"
+
+#include "guess.cuh"
+
+/* Before the results are loaded their room is the samples'. */
+template <typename Element> struct merge_lists_shared {
+    splits_shared<Element> splits;
+    simt_shared<int64_t> begins, lengths;
+    simt_shared<uint64_t> results; /* of the row, at most */
+    simt_shared<uint64_t> from;    /* of each list, the element that the block's results begin with */
+    simt_shared<uint32_t> firsts;  /* of each list, where its results lie; and where all end */
+    simt_shared<uint32_t> invalid; /* of each block of the cluster, in two halves that take turns */
+};
+
+template <typename Element>
+TOPK_HOST_DEVICE merge_lists_shared<Element> carve_merge_lists(simt_arena &arena) {
+    const uint32_t samples = SPLIT_ENDS * MERGE_SAMPLES;
+    const uint32_t places = samples > 2 * MERGE_SHARE ? samples : 2 * (uint32_t)MERGE_SHARE;
+    merge_lists_shared<Element> s = {};
+    s.splits.bounds = simt_carve<uint64_t>(arena, 4 * SPLIT_ENDS * MERGE_LISTS);
+    s.splits.indices = simt_carve<uint64_t>(arena, places);
+    s.begins = simt_carve<int64_t>(arena, MERGE_LISTS);
+    s.lengths = simt_carve<int64_t>(arena, MERGE_LISTS);
+    s.results = simt_carve<uint64_t>(arena, 1);
+    s.from = simt_carve<uint64_t>(arena, MERGE_LISTS);
+    s.splits.keys = simt_carve<key_word_t<Element>>(arena, places);
+    s.firsts = simt_carve<uint32_t>(arena, MERGE_LISTS + 1);
+    s.invalid = simt_carve<uint32_t>(arena, 2 * MERGE_CLUSTER);
+    return s;
+}
+
+/* A thread's results. */
+template <typename Element> struct ranked_items {
+    merge_place<Element> places[MERGE_ITEMS];
+    key_word_t<Element> bits[MERGE_ITEMS];
+    int64_t elements[MERGE_ITEMS]; /* negative: none */
+    uint32_t ranks[MERGE_ITEMS];   /* from the place in its own list on */
+    uint32_t lists[MERGE_ITEMS];
+};
+
+/* Notes where the block's results begin in each list, and where they will lie. The first warp. */
+template <typename Element>
+TOPK_DEVICE void note_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                            uint32_t turn) {
+    const uint64_t low = s.splits.bounds[split_slot(turn, 0, SPLIT_LOW, simt_lane())],
+                   high = s.splits.bounds[split_slot(turn, 1, SPLIT_LOW, simt_lane())];
+    const uint32_t room = MERGE_ITEMS * simt_threads(); /* of lists that are not in order they may be more */
+    const uint64_t count = simt_lane() < t.lists && high > low ? high - low : 0;
+    const uint32_t of_list = count < room ? (uint32_t)count : room;
+    uint32_t all;
+    const uint32_t first = warp_scan(of_list, &all);
+    s.from[simt_lane()] = (uint64_t)((int64_t)t.begins[simt_lane()] + (int64_t)low);
+    s.firsts[simt_lane()] = first < room ? first : room;
+    if (simt_lane() == 0)
+        s.firsts[MERGE_LISTS] = all < room ? all : room;
+}
+
+/* Loads the block's results. All threads. */
+template <typename Element>
+TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                            ranked_items<Element> &items) {
+    const uint32_t all = s.firsts[MERGE_LISTS];
+    int64_t indices[MERGE_ITEMS];
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        const uint32_t number = i * simt_threads() + simt_thread();
+        uint32_t list = 0; /* the last one that does not begin behind it */
+#pragma unroll
+        for (uint32_t step = MERGE_LISTS / 2; step > 0; step /= 2)
+            list += s.firsts[list + step] <= number ? step : 0;
+        items.lists[i] = list;
+        items.ranks[i] = number - s.firsts[list];
+        items.elements[i] = number < all ? (int64_t)(uint64_t)s.from[list] + items.ranks[i] : -1;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        items.bits[i] = items.elements[i] >= 0 ? t.bits(items.elements[i]) : 0;
+        indices[i] = items.elements[i] >= 0 ? t.index(items.elements[i]) : 0;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        const uint32_t number = i * simt_threads() + simt_thread();
+        items.places[i] = t.place_of(items.bits[i], indices[i]);
+        if (items.elements[i] >= 0) {
+            s.splits.keys[number] = items.places[i].key;
+            s.splits.indices[number] = items.places[i].index;
+            /* What no result is put over, if lists are not in order, is read all the same. */
+            s.splits.keys[MERGE_SHARE + number] = 0;
+            s.splits.indices[MERGE_SHARE + number] = 0;
+        }
+    }
+}
+
+/* Where the places of a round lie. */
+TOPK_DEVICE uint32_t half_of_round(uint32_t round) {
+    return round % 2 * MERGE_SHARE;
+}
+
+/* Adds to the ranks of a thread's first ITEMS results what is before them in the group beside theirs. These
+ * searches go on side by side. */
+template <uint32_t ITEMS, typename Element>
+TOPK_DEVICE void rank_beside(const merge_lists_shared<Element> &s, uint32_t round,
+                             ranked_items<Element> &items) {
+    uint32_t firsts[ITEMS], lengths[ITEMS], before[ITEMS] = {}, longest = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const uint32_t beside = items.lists[i] >> round ^ 1, first = s.firsts[beside << round];
+        lengths[i] = s.firsts[(beside + 1) << round] - first;
+        firsts[i] = half_of_round(round) + first;
+        longest |= lengths[i];
+    }
+#pragma unroll 1
+    for (uint32_t step = longest == 0 ? 0 : 1u << (31 - simt_clz(longest)); step > 0; step /= 2) {
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            const uint32_t end = before[i] + step;
+            if (end <= lengths[i] && s.splits.keys[firsts[i] + end - 1] > items.places[i].key)
+                before[i] = end;
+        }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const bool has_ties =
+            before[i] < lengths[i] && s.splits.keys[firsts[i] + before[i]] == items.places[i].key;
+        items.ranks[i] += has_ties && items.elements[i] >= 0
+                              ? samples_before(s.splits, firsts[i], before[i], lengths[i], items.places[i])
+                              : before[i];
+    }
+}
+
+/* Ranks a thread's first ITEMS results, in rounds: a group of lists and the one beside it become one group,
+ * in order. All threads. */
+template <uint32_t ITEMS, typename Element>
+TOPK_DEVICE void rank_items(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                            ranked_items<Element> &items) {
+    const uint32_t rounds = t.lists > 1 ? 32 - simt_clz(t.lists - 1) : 0;
+#pragma unroll 1
+    for (uint32_t round = 0; round < rounds; round++) {
+        rank_beside<ITEMS>(s, round, items);
+        if (round + 1 == rounds)
+            break;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            const uint32_t first = s.firsts[items.lists[i] >> (round + 1) << (round + 1)];
+            const uint32_t slot = half_of_round(round + 1) + first + items.ranks[i];
+            if (items.elements[i] >= 0) {
+                s.splits.keys[slot] = items.places[i].key;
+                s.splits.indices[slot] = items.places[i].index;
+            }
+        }
+        simt_block_sync();
+    }
+}
+
+/* Ranks a thread's results. Most have few. */
+template <typename Element>
+TOPK_DEVICE void rank_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                            ranked_items<Element> &items) {
+    const uint32_t all = s.firsts[MERGE_LISTS], threads = simt_threads();
+    if (all <= threads)
+        rank_items<1>(t, s, items);
+    else if (all <= 2 * threads)
+        rank_items<2>(t, s, items);
+    else
+        rank_items<MERGE_ITEMS>(t, s, items);
+}
+
+/* Pads the row from a slot on, in the block's part. All threads. */
+template <typename Element>
+TOPK_DEVICE void pad_part(const lists_task<Element> &t, uint64_t from, int64_t index) {
+    pad_merged<Element>(t.a, t.row, from + (uint64_t)t.part * simt_threads() + simt_thread(),
+                        (uint64_t)t.a.parts * simt_threads(), (uint64_t)t.a.rows.k_max, index);
+}
+
+/* Writes the results from rank `low` up to `high` of the row. */
+template <typename Element>
+TOPK_DEVICE void write_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                             const ranked_items<Element> &items, uint64_t low, uint64_t high) {
+    const int64_t slots = t.row * t.a.rows.k_max;
+#pragma unroll
+    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
+        if (items.elements[i] >= 0 && low + items.ranks[i] < high)
+            put_sorted<Element>(t.a, slots + (int64_t)(t.first + low + items.ranks[i]),
+                                t.has_runs ? t.a.from.at[items.elements[i]] : items.elements[i],
+                                items.bits[i], (int64_t)items.places[i].index);
+    }
+    if (t.has_runs)
+        return;
+    const uint64_t results = s.results[0], found = low + (uint32_t)s.firsts[MERGE_LISTS];
+    pad_merged<Element>(t.a, t.row, found + simt_thread(), simt_threads(), high, MERGE_NONE);
+    pad_part<Element>(t, results, MERGE_NONE);
+}
+
+/* Tells the cluster whether the block has found an index that is not allowed. All threads. */
+template <typename Element>
+TOPK_DEVICE void tell_cluster(const merge_lists_shared<Element> &s, uint32_t half, uint32_t is_invalid) {
+    if (simt_thread() < simt_cluster_size())
+        simt_remote_store(simt_shared_of_rank(s.invalid, simt_thread()),
+                          half * MERGE_CLUSTER + simt_cluster_rank(), is_invalid);
+    simt_warp() == 0 ? simt_cluster_arrive() : simt_cluster_arrive_relaxed();
+}
+
+/* What the cluster has told. All threads. */
+template <typename Element>
+TOPK_DEVICE bool hear_cluster(const merge_lists_shared<Element> &s, uint32_t half) {
+    simt_cluster_wait();
+    return simt_any(SIMT_ALL_LANES,
+                    simt_lane() < simt_cluster_size() && s.invalid[half * MERGE_CLUSTER + simt_lane()] != 0);
+}
+
+/* The results of a part, of as many parts. */
+TOPK_DEVICE uint64_t results_of_part(uint64_t results, uint32_t parts) {
+    return results <= UINT32_MAX - parts ? ((uint32_t)results + parts - 1) / parts
+                                         : (results + parts - 1) / parts;
+}
+
+/* Whether the warp finds an index that is not allowed, in its share of the block's part; or what a launch
+ * before has found. */
+template <typename Element>
+TOPK_DEVICE bool look_at_indices(const lists_task<Element> &t, uint32_t warp, uint32_t warps) {
+    const struct merge_args &a = t.a;
+    bool is_invalid = false;
+    if (t.has_runs)
+        return false;
+    if (a.checks == 0)
+        return has_invalid(a, t.row, warp * a.parts + t.part, warps * a.parts);
+    for (uint32_t check = warp * SIMT_WARP + simt_lane(); check < a.checks; check += warps * SIMT_WARP)
+        is_invalid |= a.invalid[t.row * a.checks + check] != 0;
+    return is_invalid;
+}
+
+/* The end of a part at a rank, or as far from it as leaves room for the results between two ends. Blocks
+ * whose parts meet there find the same end, so it does not matter if it is beyond the next one: the results
+ * between are written twice. Its bounds are noted if it is known: before all, or of runs behind all. All
+ * threads. */
+template <typename Element>
+TOPK_DEVICE struct guessed_end end_at(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                                      uint32_t end, uint64_t rank, uint64_t of_part) {
+    const uint64_t results = s.results[0];
+    const bool is_behind = rank == results && t.has_runs;
+    if (simt_warp() == 0)
+        s.splits.bounds[split_slot(0, end, SPLIT_LOW, simt_lane())] =
+            is_behind ? (uint64_t)(int64_t)t.lengths[simt_lane()] : 0;
+    return guessed_end{rank, 0, (uint32_t)(MERGE_ITEMS * simt_threads() - of_part) / 3, rank == results,
+                       rank == 0 || is_behind};
+}
+
+/* Finds the block's part. Returns the turn of its bounds. All threads. */
+template <typename Element, typename Look>
+TOPK_DEVICE uint32_t find_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                                struct guessed_end (&ends)[SPLIT_ENDS], const Look &look) {
+    if (ends[0].is_found && ends[1].is_found)
+        look(simt_warp(), simt_warps());
+    simt_block_sync();
+    guess_ends(t, s.splits, ends, look);
+    if (ends[0].is_found && ends[1].is_found)
+        return 0;
+    TOPK_REACHED(REACHED_MERGE_UNEVEN);
+    if (simt_warp() == 0) {
+#pragma unroll
+        for (uint32_t end = 0; end < SPLIT_ENDS; end++) {
+            const uint64_t low = s.splits.bounds[split_slot(0, end, SPLIT_LOW, simt_lane())];
+            if (ends[end].is_found)
+                s.splits.bounds[split_slot(0, end, SPLIT_HIGH, simt_lane())] = low;
+            else
+                begin_split(t, s.splits, end, ends[end].rank);
+        }
+    }
+    return find_splits(t, s.splits, {ends[0].rank, ends[1].rank});
+}
+
+/* Merges the block's part. All threads; `turn` counts parts of the block. */
+template <typename Element>
+TOPK_DEVICE void merge_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
+                             uint32_t turn) {
+    bool is_invalid = false;
+    ranked_items<Element> items;
+    if (simt_warp() == 0) {
+        const uint64_t most = note_lists(t);
+        if (simt_lane() == 0)
+            s.results[0] = most;
+    }
+    simt_block_sync();
+    const uint64_t results = s.results[0], of_part = results_of_part(results, t.a.parts);
+    const uint64_t first = of_part * t.part < results ? of_part * t.part : results,
+                   last = first + of_part < results ? first + of_part : results;
+    struct guessed_end ends[SPLIT_ENDS] = {end_at(t, s, 0, first, of_part), end_at(t, s, 1, last, of_part)};
+    const uint32_t found = find_share(t, s, ends, [&](uint32_t warp, uint32_t warps) TOPK_LAMBDA {
+        is_invalid = look_at_indices(t, warp, warps);
+    });
+    if (simt_warp() == 0)
+        note_share(t, s, found);
+    simt_block_sync();
+    load_share(t, s, items);
+    const uint32_t invalid = simt_block_count(is_invalid);
+    if (turn == 0)
+        simt_cluster_wait(); /* all blocks have begun */
+    tell_cluster(s, turn % 2, invalid);
+    rank_share(t, s, items);
+    const uint64_t high = ends[1].rank < results ? ends[1].rank : results;
+    if (!hear_cluster(s, turn % 2))
+        write_share(t, s, items, ends[0].rank, high);
+    else
+        pad_part<Element>(t, 0, MERGE_NOT_ALLOWED);
+}
+
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_lists(struct merge_args a) {
+    simt_arena arena = simt_shared_arena();
+    const merge_lists_shared<Element> s = carve_merge_lists<Element>(arena);
+    const uint64_t groups = groups_of(a), units = (uint64_t)a.rows.rows * groups * a.parts;
+    uint32_t turn = 0;
+    simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
+    if (a.has_successor)
+        simt_allow_successor();
+    simt_cluster_arrive_relaxed();
+#pragma unroll 1
+    for (uint64_t unit = simt_block(); unit < units; unit += simt_blocks(), turn++) {
+        if (turn > 0)
+            TOPK_REACHED(REACHED_MERGE_NEXT_LISTS);
+        merge_share(lists_task_of<Element>(a, s.begins, s.lengths, unit, groups), s, turn);
+        simt_block_sync();
+    }
+}
+
+#endif
