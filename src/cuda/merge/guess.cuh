@@ -204,13 +204,13 @@ TOPK_DEVICE void guess_once(const lists_task<Element> &t, const splits_shared<El
     simt_block_sync();
 }
 
-/* Guesses ends that are not found, in bounds of turn 0. All threads; ends with a barrier, if any is guessed.
+/* Guesses ends that are not found, in bounds of turn 0. All threads; ends with a barrier.
  */
 template <typename Element, typename Look>
 TOPK_DEVICE void guess_ends(const lists_task<Element> &t, const splits_shared<Element> &s,
                             struct guessed_end (&ends)[SPLIT_ENDS], const Look &look) {
 #pragma unroll 1
-    for (uint32_t guess = 0; guess < MERGE_GUESSES && !(ends[0].is_found && ends[1].is_found); guess++) {
+    for (uint32_t guess = 0; guess < MERGE_GUESSES; guess++) {
         guess_once(t, s, ends, guess == 0, look);
 #pragma unroll
         for (uint32_t end = 0; end < SPLIT_ENDS; end++) {
@@ -223,8 +223,9 @@ TOPK_DEVICE void guess_ends(const lists_task<Element> &t, const splits_shared<El
             e.is_found = !is_padding && e.is_near();
             e.rank = e.is_found ? e.known : e.rank;
         }
-        if (!(ends[0].is_found && ends[1].is_found))
-            simt_block_sync(); /* before there is another pivot */
+        if (ends[0].is_found && ends[1].is_found)
+            return;
+        simt_block_sync(); /* before there is another pivot */
     }
 }
 

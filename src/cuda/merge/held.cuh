@@ -206,6 +206,13 @@ TOPK_DEVICE void rank_pieces(const lists_task<Element> &t, const merge_held_shar
     }
 }
 
+/* Pads the row from a slot on, in the block's part. All threads. */
+template <typename Element>
+TOPK_DEVICE void pad_part(const lists_task<Element> &t, uint64_t from, int64_t index) {
+    pad_merged<Element>(t.a, t.row, from + (uint64_t)t.part * simt_threads() + simt_thread(),
+                        (uint64_t)t.a.parts * simt_threads(), (uint64_t)t.a.rows.k_max, index);
+}
+
 /* Merges what the block holds, in its part, and pads the row. All threads. */
 template <typename Element>
 TOPK_DEVICE void merge_held_entries(const lists_task<Element> &t, const merge_held_shared<Element> &s,
@@ -221,14 +228,23 @@ TOPK_DEVICE void merge_held_entries(const lists_task<Element> &t, const merge_he
     pad_part<Element>(t, entries < wanted ? entries : wanted, MERGE_NONE);
 }
 
-/* Merges the lists of a row, in the block's part. All threads. */
+/* Merges a row's lists that have more than a block holds, by shares. All threads, after a barrier. */
+template <typename Element> TOPK_NOINLINE void share_row_of_lists(const struct merge_args &a, uint64_t unit) {
+    simt_arena arena = simt_shared_arena();
+    const merge_held_shared<Element> s = carve_merge_held<Element>(arena, a.held_words, a.may_share);
+    TOPK_REACHED(REACHED_MERGE_NOT_HELD);
+    simt_cluster_arrive_relaxed();
+    merge_share(lists_task_of<Element>(a, s.begins, s.lengths, unit, 1), s.share, 0);
+}
+
+/* Merges the lists of a row, in the block's part. Returns whether the block could hold them. All threads. */
 template <typename Element>
-TOPK_DEVICE void merge_row_of_lists(const lists_task<Element> &t, const merge_held_shared<Element> &s) {
+TOPK_DEVICE bool merge_row_of_lists(const lists_task<Element> &t, const merge_held_shared<Element> &s) {
     const uint32_t parts = simt_warps() > t.lists ? simt_warps() / t.lists : 1;
     const uint64_t wanted = (uint64_t)wanted_of_row(t.a.rows, t.row);
     if (simt_block_count(look_at_indices(t, simt_warp(), simt_warps())) > 0) {
         pad_part<Element>(t, 0, MERGE_NOT_ALLOWED);
-        return;
+        return true;
     }
     if (simt_warp() == 0) {
         (void)note_lists(t);
@@ -241,17 +257,14 @@ TOPK_DEVICE void merge_row_of_lists(const lists_task<Element> &t, const merge_he
         hold_list(t, s, unit / parts, unit % parts, parts);
     simt_block_sync();
     const uint32_t entries = simt_lane() < t.lists ? (uint32_t)s.entries[simt_lane()] : 0;
-    if (!simt_any(SIMT_ALL_LANES, entries > t.a.held)) {
-        merge_held_entries(t, s, entries, wanted);
-        return;
-    }
-    TOPK_REACHED(REACHED_MERGE_NOT_HELD);
-    simt_block_sync();
-    simt_cluster_arrive_relaxed();
-    merge_share(t, s.share, 0);
+    if (simt_any(SIMT_ALL_LANES, entries > t.a.held))
+        return false;
+    merge_held_entries(t, s, entries, wanted);
+    return true;
 }
 
-template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_held(struct merge_args a) {
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_held(TOPK_CONSTANT_ARGS struct merge_args a) {
     simt_arena arena = simt_shared_arena();
     const merge_held_shared<Element> s = carve_merge_held<Element>(arena, a.held_words, a.may_share);
     simt_wait_predecessor();
@@ -265,7 +278,10 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge
             TOPK_REACHED(REACHED_MERGE_NEXT_LISTS);
             simt_block_sync();
         }
-        merge_row_of_lists(lists_task_of<Element>(a, s.begins, s.lengths, unit, 1), s);
+        if (!merge_row_of_lists(lists_task_of<Element>(a, s.begins, s.lengths, unit, 1), s)) {
+            simt_block_sync();
+            share_row_of_lists<Element>(a, unit);
+        }
     }
 }
 

@@ -93,20 +93,18 @@ template <typename Element> TOPK_DEVICE uint64_t note_lists(const lists_task<Ele
 }
 
 /* Whether one of a list's indices is not allowed: of the entries from `first` on, 32 of each `step`. */
-TOPK_DEVICE bool has_invalid_index(const struct merge_args &a, int64_t begin, int64_t length, int64_t first,
-                                   int64_t step) {
+template <typename Index>
+TOPK_DEVICE bool has_invalid_index(const Index *indices, int64_t length, int64_t first, int64_t step) {
     bool is_invalid = false;
 #pragma unroll 1
     for (int64_t place = first + simt_lane(); place < length; place += MERGE_LOOKS * step) {
-        int64_t indices[MERGE_LOOKS];
-#pragma unroll
-        for (uint32_t i = 0; i < MERGE_LOOKS; i++) {
-            const int64_t at = place + i * step;
-            indices[i] = at < length ? candidate_index(a, begin + at) : 0;
-        }
+        Index seen[MERGE_LOOKS];
 #pragma unroll
         for (uint32_t i = 0; i < MERGE_LOOKS; i++)
-            is_invalid |= indices[i] < MERGE_NONE;
+            seen[i] = place + i * step < length ? indices[place + i * step] : 0;
+#pragma unroll
+        for (uint32_t i = 0; i < MERGE_LOOKS; i++)
+            is_invalid |= seen[i] < (Index)MERGE_NONE;
     }
     return is_invalid;
 }
@@ -119,9 +117,12 @@ TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t w
 #pragma unroll 1
     for (uint32_t unit = warp; unit < lists * parts; unit += warps) {
         const uint32_t list = unit / parts;
-        is_invalid |=
-            has_invalid_index(a, list * a.list_stride + row * a.rows.row_stride, length_of_list(a, list, row),
-                              (int64_t)(unit % parts) * SIMT_WARP, (int64_t)parts * SIMT_WARP);
+        const int64_t begin = list * a.list_stride + row * a.rows.row_stride,
+                      length = length_of_list(a, list, row), first = (int64_t)(unit % parts) * SIMT_WARP,
+                      step = (int64_t)parts * SIMT_WARP;
+        is_invalid |= a.rows.wide_indices
+                          ? has_invalid_index((const int64_t *)a.rows.payload + begin, length, first, step)
+                          : has_invalid_index((const int32_t *)a.rows.payload + begin, length, first, step);
     }
     return is_invalid;
 }

@@ -13,14 +13,22 @@
 
 #include "guess.cuh"
 
-/* Before the results are loaded their room is the samples'. */
+/* Results that a thread works on side by side. A launch finds the cache of instructions cold, so loops are
+ * short. */
+enum { SHARE_SIDE = 2, SHARE_LIST_SHIFT = 16 };
+
+static_assert(MERGE_SHARE <= 1 << SHARE_LIST_SHIFT, "a result's number is below its list in a word");
+
 template <typename Element> struct merge_lists_shared {
+    /* Places of results lie in two halves that take turns; before the results are loaded, samples do. */
     splits_shared<Element> splits;
     simt_shared<int64_t> begins, lengths;
-    simt_shared<uint64_t> results; /* of the row, at most */
-    simt_shared<uint64_t> from;    /* of each list, the element that the block's results begin with */
-    simt_shared<uint32_t> firsts;  /* of each list, where its results lie; and where all end */
-    simt_shared<uint32_t> invalid; /* of each block of the cluster, in two halves that take turns */
+    simt_shared<uint64_t> results;         /* of the row, at most */
+    simt_shared<uint64_t> from;            /* of each list, the element that the block's results begin with */
+    simt_shared<key_word_t<Element>> bits; /* of each result, as it was loaded */
+    simt_shared<uint32_t> sources;         /* of each place: where it was loaded, and its list */
+    simt_shared<uint32_t> firsts;          /* of each list, where its results lie; and where all end */
+    simt_shared<uint32_t> invalid;         /* of each block of the cluster, in two halves that take turns */
 };
 
 template <typename Element>
@@ -35,19 +43,12 @@ TOPK_HOST_DEVICE merge_lists_shared<Element> carve_merge_lists(simt_arena &arena
     s.results = simt_carve<uint64_t>(arena, 1);
     s.from = simt_carve<uint64_t>(arena, MERGE_LISTS);
     s.splits.keys = simt_carve<key_word_t<Element>>(arena, places);
+    s.bits = simt_carve<key_word_t<Element>>(arena, MERGE_SHARE);
+    s.sources = simt_carve<uint32_t>(arena, 2 * MERGE_SHARE);
     s.firsts = simt_carve<uint32_t>(arena, MERGE_LISTS + 1);
     s.invalid = simt_carve<uint32_t>(arena, 2 * MERGE_CLUSTER);
     return s;
 }
-
-/* A thread's results. */
-template <typename Element> struct ranked_items {
-    merge_place<Element> places[MERGE_ITEMS];
-    key_word_t<Element> bits[MERGE_ITEMS];
-    int64_t elements[MERGE_ITEMS]; /* negative: none */
-    uint32_t ranks[MERGE_ITEMS];   /* from the place in its own list on */
-    uint32_t lists[MERGE_ITEMS];
-};
 
 /* Notes where the block's results begin in each list, and where they will lie. The first warp. */
 template <typename Element>
@@ -66,140 +67,142 @@ TOPK_DEVICE void note_share(const lists_task<Element> &t, const merge_lists_shar
         s.firsts[MERGE_LISTS] = all < room ? all : room;
 }
 
-/* Loads the block's results. All threads. */
-template <typename Element>
-TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
-                            ranked_items<Element> &items) {
-    const uint32_t all = s.firsts[MERGE_LISTS];
-    int64_t indices[MERGE_ITEMS];
-#pragma unroll
-    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
-        const uint32_t number = i * simt_threads() + simt_thread();
-        uint32_t list = 0; /* the last one that does not begin behind it */
-#pragma unroll
-        for (uint32_t step = MERGE_LISTS / 2; step > 0; step /= 2)
-            list += s.firsts[list + step] <= number ? step : 0;
-        items.lists[i] = list;
-        items.ranks[i] = number - s.firsts[list];
-        items.elements[i] = number < all ? (int64_t)(uint64_t)s.from[list] + items.ranks[i] : -1;
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
-        items.bits[i] = items.elements[i] >= 0 ? t.bits(items.elements[i]) : 0;
-        indices[i] = items.elements[i] >= 0 ? t.index(items.elements[i]) : 0;
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
-        const uint32_t number = i * simt_threads() + simt_thread();
-        items.places[i] = t.place_of(items.bits[i], indices[i]);
-        if (items.elements[i] >= 0) {
-            s.splits.keys[number] = items.places[i].key;
-            s.splits.indices[number] = items.places[i].index;
-            /* What no result is put over, if lists are not in order, is read all the same. */
-            s.splits.keys[MERGE_SHARE + number] = 0;
-            s.splits.indices[MERGE_SHARE + number] = 0;
-        }
-    }
-}
-
 /* Where the places of a round lie. */
 TOPK_DEVICE uint32_t half_of_round(uint32_t round) {
     return round % 2 * MERGE_SHARE;
 }
 
-/* Adds to the ranks of a thread's first ITEMS results what is before them in the group beside theirs. These
- * searches go on side by side. */
-template <uint32_t ITEMS, typename Element>
-TOPK_DEVICE void rank_beside(const merge_lists_shared<Element> &s, uint32_t round,
-                             ranked_items<Element> &items) {
-    uint32_t firsts[ITEMS], lengths[ITEMS], before[ITEMS] = {}, longest = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const uint32_t beside = items.lists[i] >> round ^ 1, first = s.firsts[beside << round];
-        lengths[i] = s.firsts[(beside + 1) << round] - first;
-        firsts[i] = half_of_round(round) + first;
-        longest |= lengths[i];
-    }
-#pragma unroll 1
-    for (uint32_t step = longest == 0 ? 0 : 1u << (31 - simt_clz(longest)); step > 0; step /= 2) {
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++) {
-            const uint32_t end = before[i] + step;
-            if (end <= lengths[i] && s.splits.keys[firsts[i] + end - 1] > items.places[i].key)
-                before[i] = end;
-        }
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const bool has_ties =
-            before[i] < lengths[i] && s.splits.keys[firsts[i] + before[i]] == items.places[i].key;
-        items.ranks[i] += has_ties && items.elements[i] >= 0
-                              ? samples_before(s.splits, firsts[i], before[i], lengths[i], items.places[i])
-                              : before[i];
-    }
+template <typename Element>
+TOPK_DEVICE void put_place(const merge_lists_shared<Element> &s, uint32_t slot,
+                           const merge_place<Element> &place, uint32_t source) {
+    s.splits.keys[slot] = place.key;
+    s.splits.indices[slot] = place.index;
+    s.sources[slot] = source;
 }
 
-/* Ranks a thread's first ITEMS results, in rounds: a group of lists and the one beside it become one group,
- * in order. All threads. */
-template <uint32_t ITEMS, typename Element>
-TOPK_DEVICE void rank_items(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
-                            ranked_items<Element> &items) {
-    const uint32_t rounds = t.lists > 1 ? 32 - simt_clz(t.lists - 1) : 0;
+/* Loads the block's results, list after list. All threads. */
+template <typename Element>
+TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s) {
+    const uint32_t all = s.firsts[MERGE_LISTS];
 #pragma unroll 1
-    for (uint32_t round = 0; round < rounds; round++) {
-        rank_beside<ITEMS>(s, round, items);
-        if (round + 1 == rounds)
-            break;
+    for (uint32_t first = simt_thread(); first < all; first += SHARE_SIDE * simt_threads()) {
+        uint32_t lists[SHARE_SIDE];
+        key_word_t<Element> bits[SHARE_SIDE];
+        int64_t indices[SHARE_SIDE];
 #pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++) {
-            const uint32_t first = s.firsts[items.lists[i] >> (round + 1) << (round + 1)];
-            const uint32_t slot = half_of_round(round + 1) + first + items.ranks[i];
-            if (items.elements[i] >= 0) {
-                s.splits.keys[slot] = items.places[i].key;
-                s.splits.indices[slot] = items.places[i].index;
+        for (uint32_t i = 0; i < SHARE_SIDE; i++) {
+            const uint32_t number = first + i * simt_threads();
+            uint32_t list = 0; /* the last one that does not begin behind it */
+#pragma unroll
+            for (uint32_t step = MERGE_LISTS / 2; step > 0; step /= 2)
+                list += s.firsts[list + step] <= number ? step : 0;
+            lists[i] = list;
+            if (number < all) {
+                const int64_t element = (int64_t)(uint64_t)s.from[list] + (number - s.firsts[list]);
+                bits[i] = t.bits(element);
+                indices[i] = t.index(element);
             }
         }
+#pragma unroll
+        for (uint32_t i = 0; i < SHARE_SIDE; i++) {
+            const uint32_t number = first + i * simt_threads();
+            if (number < all) {
+                s.bits[number] = bits[i];
+                put_place(s, number, t.place_of(bits[i], indices[i]), lists[i] << SHARE_LIST_SHIFT | number);
+                /* What no result is put over, if lists are not in order, is read all the same. */
+                put_place(s, MERGE_SHARE + number, {0, 0}, 0);
+            }
+        }
+    }
+}
+
+/* Merges each group of lists with the one beside it, into the other half: to a result's place in its group is
+ * added what a search finds before it beside. All threads, between barriers. */
+template <typename Element>
+TOPK_DEVICE void merge_groups(const merge_lists_shared<Element> &s, uint32_t round) {
+    const uint32_t all = s.firsts[MERGE_LISTS], half = half_of_round(round);
+#pragma unroll 1
+    for (uint32_t first = simt_thread(); first < all; first += SHARE_SIDE * simt_threads()) {
+        merge_place<Element> places[SHARE_SIDE];
+        uint32_t sources[SHARE_SIDE], firsts[SHARE_SIDE], lengths[SHARE_SIDE], before[SHARE_SIDE] = {},
+                                                                               longest = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < SHARE_SIDE; i++) {
+            const uint32_t slot = first + i * simt_threads() < all ? first + i * simt_threads() : first;
+            places[i] = {s.splits.keys[half + slot], s.splits.indices[half + slot]};
+            sources[i] = s.sources[half + slot];
+            const uint32_t beside = sources[i] >> SHARE_LIST_SHIFT >> round ^ 1,
+                           begin = s.firsts[beside << round];
+            firsts[i] = half + begin;
+            lengths[i] = s.firsts[(beside + 1) << round] - begin;
+            longest |= lengths[i];
+        }
+#pragma unroll 1
+        for (uint32_t step = longest == 0 ? 0 : 1u << (31 - simt_clz(longest)); step > 0; step /= 2) {
+#pragma unroll
+            for (uint32_t i = 0; i < SHARE_SIDE; i++) {
+                const uint32_t end = before[i] + step;
+                if (end <= lengths[i] && s.splits.keys[firsts[i] + end - 1] > places[i].key)
+                    before[i] = end;
+            }
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < SHARE_SIDE; i++) {
+            const uint32_t slot = first + i * simt_threads(), group = sources[i] >> SHARE_LIST_SHIFT >> round;
+            if (before[i] < lengths[i] && s.splits.keys[firsts[i] + before[i]] == places[i].key)
+                before[i] = samples_before(s.splits, firsts[i], before[i], lengths[i], places[i]);
+            const uint32_t to =
+                slot - s.firsts[group << round] + before[i] + s.firsts[group >> 1 << (round + 1)];
+            if (slot < all && to < all) /* of lists that are not in order it may be anywhere */
+                put_place(s, half_of_round(round + 1) + to, places[i], sources[i]);
+        }
+    }
+}
+
+/* Puts the block's results in order. All threads, after a barrier; ends with one. Returns their half. */
+template <typename Element>
+TOPK_DEVICE uint32_t merge_share_of_lists(const lists_task<Element> &t,
+                                          const merge_lists_shared<Element> &s) {
+    uint32_t round = 0;
+#pragma unroll 1
+    for (; 1u << round < t.lists; round++) {
+        merge_groups(s, round);
         simt_block_sync();
     }
+    return half_of_round(round);
 }
 
-/* Ranks a thread's results. Most have few. */
-template <typename Element>
-TOPK_DEVICE void rank_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
-                            ranked_items<Element> &items) {
-    const uint32_t all = s.firsts[MERGE_LISTS], threads = simt_threads();
-    if (all <= threads)
-        rank_items<1>(t, s, items);
-    else if (all <= 2 * threads)
-        rank_items<2>(t, s, items);
-    else
-        rank_items<MERGE_ITEMS>(t, s, items);
-}
-
-/* Pads the row from a slot on, in the block's part. All threads. */
-template <typename Element>
-TOPK_DEVICE void pad_part(const lists_task<Element> &t, uint64_t from, int64_t index) {
-    pad_merged<Element>(t.a, t.row, from + (uint64_t)t.part * simt_threads() + simt_thread(),
-                        (uint64_t)t.a.parts * simt_threads(), (uint64_t)t.a.rows.k_max, index);
-}
-
-/* Writes the results from rank `low` up to `high` of the row. */
+/* Writes the results from rank `low` up to `high` of the row, from a half; and pads the row, in the block's
+ * part. Of an invalid row there are none. All threads. */
 template <typename Element>
 TOPK_DEVICE void write_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
-                             const ranked_items<Element> &items, uint64_t low, uint64_t high) {
-    const int64_t slots = t.row * t.a.rows.k_max;
-#pragma unroll
-    for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
-        if (items.elements[i] >= 0 && low + items.ranks[i] < high)
-            put_sorted<Element>(t.a, slots + (int64_t)(t.first + low + items.ranks[i]),
-                                t.has_runs ? t.a.from.at[items.elements[i]] : items.elements[i],
-                                items.bits[i], (int64_t)items.places[i].index);
+                             uint32_t half, uint64_t low, uint64_t high, bool is_invalid) {
+    const uint32_t all = s.firsts[MERGE_LISTS];
+    uint64_t slot = low + simt_thread(), step = simt_threads(), end = is_invalid ? 0 : high;
+#pragma unroll 1
+    for (bool is_behind = false;; is_behind = true) {
+#pragma unroll 1
+        for (; slot < end; slot += step) {
+            int64_t element = -1, index = is_invalid ? MERGE_NOT_ALLOWED : MERGE_NONE;
+            key_word_t<Element> bits = (key_word_t<Element>)t.a.rows.padding;
+            if (!is_behind && slot - low < all) {
+                const uint32_t place = half + (uint32_t)(slot - low), source = s.sources[place],
+                               number = source & ((1u << SHARE_LIST_SHIFT) - 1),
+                               list = source >> SHARE_LIST_SHIFT;
+                index = (int64_t)(uint64_t)s.splits.indices[place];
+                bits = s.bits[number];
+                element = (int64_t)(uint64_t)s.from[list] + (number - s.firsts[list]);
+                element = t.has_runs ? t.a.from.at[element] : element;
+            }
+            put_sorted<Element>(t.a, t.row * t.a.rows.k_max + (int64_t)(t.first + slot), element, bits,
+                                index);
+        }
+        if (is_behind || t.has_runs)
+            return;
+        slot = (is_invalid ? 0 : (uint64_t)s.results[0]) + (uint64_t)t.part * simt_threads() + simt_thread();
+        step = (uint64_t)t.a.parts * simt_threads();
+        end = (uint64_t)t.a.rows.k_max;
     }
-    if (t.has_runs)
-        return;
-    const uint64_t results = s.results[0], found = low + (uint32_t)s.firsts[MERGE_LISTS];
-    pad_merged<Element>(t.a, t.row, found + simt_thread(), simt_threads(), high, MERGE_NONE);
-    pad_part<Element>(t, results, MERGE_NONE);
 }
 
 /* Tells the cluster whether the block has found an index that is not allowed. All threads. */
@@ -260,8 +263,6 @@ TOPK_DEVICE struct guessed_end end_at(const lists_task<Element> &t, const merge_
 template <typename Element, typename Look>
 TOPK_DEVICE uint32_t find_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
                                 struct guessed_end (&ends)[SPLIT_ENDS], const Look &look) {
-    if (ends[0].is_found && ends[1].is_found)
-        look(simt_warp(), simt_warps());
     simt_block_sync();
     guess_ends(t, s.splits, ends, look);
     if (ends[0].is_found && ends[1].is_found)
@@ -285,7 +286,6 @@ template <typename Element>
 TOPK_DEVICE void merge_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s,
                              uint32_t turn) {
     bool is_invalid = false;
-    ranked_items<Element> items;
     if (simt_warp() == 0) {
         const uint64_t most = note_lists(t);
         if (simt_lane() == 0)
@@ -302,17 +302,14 @@ TOPK_DEVICE void merge_share(const lists_task<Element> &t, const merge_lists_sha
     if (simt_warp() == 0)
         note_share(t, s, found);
     simt_block_sync();
-    load_share(t, s, items);
+    load_share(t, s);
     const uint32_t invalid = simt_block_count(is_invalid);
     if (turn == 0)
         simt_cluster_wait(); /* all blocks have begun */
     tell_cluster(s, turn % 2, invalid);
-    rank_share(t, s, items);
+    const uint32_t half = merge_share_of_lists(t, s);
     const uint64_t high = ends[1].rank < results ? ends[1].rank : results;
-    if (!hear_cluster(s, turn % 2))
-        write_share(t, s, items, ends[0].rank, high);
-    else
-        pad_part<Element>(t, 0, MERGE_NOT_ALLOWED);
+    write_share(t, s, half, ends[0].rank, high, hear_cluster(s, turn % 2));
 }
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_lists(struct merge_args a) {

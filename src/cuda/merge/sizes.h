@@ -37,8 +37,8 @@ enum {
     MERGE_SAMPLES = SIZE(1024, 256),
     /* A warp loads MERGE_WINDOW times 32 entries of a list around where an end is guessed, and leaves some
      * out between them if the square root of what a guess is away is more than MERGE_DEVIATION. */
-    MERGE_WINDOW = SIZE(8, 1),
-    MERGE_DEVIATION = SIZE(32, 8),
+    MERGE_WINDOW = SIZE(4, 1),
+    MERGE_DEVIATION = SIZE(16, 4),
     /* Guesses of an end, at most; and levels. Of lists in order each level divides what is between by three
      * halves at least. */
     MERGE_GUESSES = 3,
