@@ -273,17 +273,24 @@ static int share_lists(struct launches *l, int64_t pieces, int64_t parts, int64_
     return l->shape->kernels->lists(&grid, &l->args, (uint32_t)cluster);
 }
 
-/* Blocks that share rows are clusters, if these have room for the results. */
+/* Whether so many blocks that share a row, as a cluster, have room for its results; and look at all its
+ * candidates as fast as blocks of a launch before would. */
+static bool are_clusters(const struct launches *l, int64_t blocks, int64_t results) {
+    const int64_t candidates = (int64_t)l->args.candidates, all = blocks * l->call->plan->problem.rows;
+    return blocks > 1 && 4 * results <= 5 * blocks * MERGE_CHUNK &&
+           (candidates <= blocks * 4 * MERGE_LOOKED || 2 * all >= device_of(l->call->context)->sms);
+}
+
 static int merge_lists(struct launches *l) {
     const topk_problem *p = &l->call->plan->problem;
     const int64_t candidates = (int64_t)l->args.candidates, results = least(p->k_max, candidates);
-    const int64_t parts = parts_of(l, p->rows, results, candidates), room = cluster_of(l);
+    const int64_t parts = parts_of(l, p->rows, results, candidates), cluster = least(parts, cluster_of(l));
     if (are_held(l)) {
         return hold_lists(l);
     }
-    if (parts > 1 && divide_up(results, MERGE_CHUNK) <= room) {
+    if (are_clusters(l, cluster, results)) {
         TOPK_REACHED(REACHED_MERGE_CLUSTER);
-        return share_lists(l, p->rows, least(parts, room), results, least(parts, room));
+        return share_lists(l, p->rows, cluster, results, cluster);
     }
     const int error = parts > 1 ? check_rows(l) : 0;
     return error != 0 ? error : share_lists(l, p->rows, parts, results, 1);
