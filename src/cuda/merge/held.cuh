@@ -265,8 +265,6 @@ TOPK_DEVICE bool merge_row_of_lists(const lists_task<Element> &t, const merge_he
 
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_held(TOPK_CONSTANT_ARGS struct merge_args a) {
-    simt_arena arena = simt_shared_arena();
-    const merge_held_shared<Element> s = carve_merge_held<Element>(arena, a.held_words, a.may_share);
     simt_wait_predecessor();
     if (is_called_off(a.rows))
         return;
@@ -274,6 +272,8 @@ TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_held(TOPK_CONSTANT_ARGS str
         simt_allow_successor();
 #pragma unroll 1
     for (uint64_t unit = simt_block(); unit < (uint64_t)a.rows.rows * a.parts; unit += simt_blocks()) {
+        simt_arena arena = simt_shared_arena();
+        const merge_held_shared<Element> s = carve_merge_held<Element>(arena, a.held_words, a.may_share);
         if (unit != simt_block()) {
             TOPK_REACHED(REACHED_MERGE_NEXT_LISTS);
             simt_block_sync();

@@ -16,25 +16,14 @@
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "exchange.h"
-#include "kernels.h"
+#include "launches.h"
 
 static const struct merge_kernels *const kernels[WIDTHS] = {
     &topk_cuda_merge_kernels_8, &topk_cuda_merge_kernels_16, &topk_cuda_merge_kernels_32,
     &topk_cuda_merge_kernels_64};
 
 /* Blocks of MERGE_THREADS that a multiprocessor holds. */
-enum { BLOCKS_PER_SM = 2, CHECKS_PER_SM = 4 };
-
-/* What is decided, once. */
-struct shape {
-    const struct merge_kernels *kernels;
-    bool has_order;  /* results are not in any order */
-    int64_t merges;  /* of runs, one after the other */
-    int64_t states;  /* rows that blocks select from together; 0: each has one block */
-    size_t elements; /* rows x k_max */
-    size_t rows;
-    size_t element_bytes, index_bytes;
-};
+enum { BLOCKS_PER_SM = 2 };
 
 struct layout {
     struct merge_state *states;
@@ -100,27 +89,8 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
 
 /* ---- Running ---- */
 
-/* Launches of a call, one after the other. */
-struct launches {
-    const struct call *call;
-    const struct shape *shape;
-    struct merge_args args;
-    bool dependent; /* the next launch may be: the one before it is ours */
-};
-
-static struct launch_grid grid_for(struct launches *l, int64_t blocks, int64_t threads) {
-    struct launch_grid grid = grid_of(l->call, greatest(blocks, 1), MERGE_GRID_BLOCKS, threads);
-    grid.dependent = l->dependent && device_of(l->call->context)->dependent_launch;
-    l->dependent = true;
-    return grid;
-}
-
 static uint64_t candidates_of(const struct call *call) {
     return (uint64_t)call->lists->lists * (uint64_t)call->plan->problem.length_max;
-}
-
-static int64_t cluster_of(const struct launches *l) {
-    return device_of(l->call->context)->merge_cluster[width_of(l->call->plan)];
 }
 
 static struct merge_args args_of(const struct call *call, const struct layout *l) {
@@ -153,7 +123,7 @@ static int sort_few(struct launches *l) {
     while (threads < MERGE_SORT_THREADS && 2 * threads < candidates) {
         threads *= 2;
     }
-    const struct launch_grid grid = grid_for(l, l->call->plan->problem.rows, threads);
+    const struct launch_grid grid = topk_cuda_merge_grid(l, l->call->plan->problem.rows, threads);
     TOPK_REACHED(REACHED_MERGE_FEW);
     return l->shape->kernels->sort(&grid, &l->args, candidates);
 }
@@ -185,7 +155,7 @@ static int64_t short_threads(const struct launches *l) {
 }
 
 static int merge_short(struct launches *l) {
-    const struct launch_grid grid = grid_for(l, l->call->plan->problem.rows, short_threads(l));
+    const struct launch_grid grid = topk_cuda_merge_grid(l, l->call->plan->problem.rows, short_threads(l));
     TOPK_REACHED(REACHED_MERGE_SHORT);
     return l->shape->kernels->merge_short(&grid, &l->args);
 }
@@ -210,90 +180,10 @@ static int exchange_short(struct launches *l) {
     const int64_t sms = device_of(l->call->context)->sms;
     const struct exchange_args args = exchange_args_of(e, &l->args);
     l->dependent = e->follows;
-    struct launch_grid grid = grid_for(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
+    struct launch_grid grid =
+        topk_cuda_merge_grid(l, g->one_each != 0 ? least(e->rows, sms) : 1, short_threads(l));
     grid.waits = grid.blocks > 1; /* each for blocks of other ranks, which wait for this rank's */
     return l->shape->kernels->exchange(&grid, &args);
-}
-
-/* Looks at the indices of rows that blocks share. */
-static int check_rows(struct launches *l) {
-    const int64_t rows = l->call->plan->problem.rows, sms = device_of(l->call->context)->sms;
-    const int64_t blocks = least(MERGE_LOOK_BLOCKS, sms * CHECKS_PER_SM);
-    const int64_t wanted = divide_up((int64_t)l->args.candidates, MERGE_CANDIDATES);
-    TOPK_REACHED(REACHED_MERGE_PARTS);
-    l->args.checks = (uint32_t)greatest(1, least(wanted, blocks / rows));
-    const struct launch_grid grid = grid_for(l, rows * l->args.checks, MERGE_THREADS);
-    return l->shape->kernels->check(&grid, &l->args);
-}
-
-/* Whether blocks hold the candidates of a row before the cut, where there is room for about twice as many as
- * even lists have. If lists turn out to have more, as many blocks can share the results. Lays them out. */
-static bool are_held(struct launches *l) {
-    const topk_problem *p = &l->call->plan->problem;
-    const struct device_info *device = device_of(l->call->context);
-    const int64_t lists = l->args.lists, even = divide_up(p->k_max, lists), room = MERGE_HELD / lists;
-    const int64_t wanted = least(p->length_max, 2 * even + MERGE_HELD_BEYOND);
-    const int64_t parts =
-        least(divide_up((int64_t)l->args.candidates, MERGE_CANDIDATES), device->sms / p->rows);
-    l->args.held = (uint32_t)least(wanted, room);
-    l->args.held_words = l->args.held * (uint32_t)lists;
-    l->args.may_share = l->args.held < p->length_max;
-    l->args.parts = (uint32_t)greatest(1, parts);
-    return p->rows <= MERGE_HELD_ROWS && p->k_max <= l->args.parts * (int64_t)MERGE_CHUNK &&
-           (l->args.held == wanted || 5 * even <= 4 * room) &&
-           l->shape->kernels->held_bytes(l->args.held_words, l->args.may_share) <=
-               (uint32_t)device->shared_bytes_max;
-}
-
-static int hold_lists(struct launches *l) {
-    const int64_t rows = l->call->plan->problem.rows;
-    const int error = l->args.parts > 1 ? check_rows(l) : 0;
-    const struct launch_grid grid = grid_for(l, rows * l->args.parts, MERGE_THREADS);
-    TOPK_REACHED(REACHED_MERGE_HELD);
-    return error != 0 ? error : l->shape->kernels->hold(&grid, &l->args);
-}
-
-/* Blocks that share the results of each of `pieces`: more than these need, if multiprocessors are left, for
- * results and for candidates that a cluster looks at. */
-static int64_t parts_of(const struct launches *l, int64_t pieces, int64_t results, int64_t candidates) {
-    const int64_t left = device_of(l->call->context)->sms / pieces;
-    const int64_t looks = least(divide_up(candidates, MERGE_LOOKED), cluster_of(l));
-    return greatest(divide_up(greatest(results, 1), MERGE_CHUNK),
-                    least(greatest(divide_up(results, MERGE_PART), looks), left));
-}
-
-/* Launches the kernel that shares the results of rows or groups of runs: parts of each, which have at most
- * `results` together. */
-static int share_lists(struct launches *l, int64_t pieces, int64_t parts, int64_t results, int64_t cluster) {
-    const bool are_many =
-        divide_up(results, parts) > MERGE_THREADS / 2 || l->args.lists > MERGE_THREADS / 128;
-    struct launch_grid grid = grid_for(l, pieces * parts, are_many ? MERGE_THREADS : MERGE_THREADS / 2);
-    grid.blocks -= grid.blocks % (uint32_t)cluster;
-    l->args.parts = (uint32_t)parts;
-    return l->shape->kernels->lists(&grid, &l->args, (uint32_t)cluster);
-}
-
-/* Whether so many blocks that share a row, as a cluster, have room for its results; and look at all its
- * candidates as fast as blocks of a launch before would. */
-static bool are_clusters(const struct launches *l, int64_t blocks, int64_t results) {
-    const int64_t candidates = (int64_t)l->args.candidates, all = blocks * l->call->plan->problem.rows;
-    return blocks > 1 && 4 * results <= 5 * blocks * MERGE_CHUNK &&
-           (candidates <= blocks * 4 * MERGE_LOOKED || 2 * all >= device_of(l->call->context)->sms);
-}
-
-static int merge_lists(struct launches *l) {
-    const topk_problem *p = &l->call->plan->problem;
-    const int64_t candidates = (int64_t)l->args.candidates, results = least(p->k_max, candidates);
-    const int64_t parts = parts_of(l, p->rows, results, candidates), cluster = least(parts, cluster_of(l));
-    if (are_held(l)) {
-        return hold_lists(l);
-    }
-    if (are_clusters(l, cluster, results)) {
-        TOPK_REACHED(REACHED_MERGE_CLUSTER);
-        return share_lists(l, p->rows, cluster, results, cluster);
-    }
-    const int error = parts > 1 ? check_rows(l) : 0;
-    return error != 0 ? error : share_lists(l, p->rows, parts, results, 1);
 }
 
 /* Merges runs until there is one of each row: the results. */
@@ -307,7 +197,8 @@ static int merge_runs(struct launches *l, const struct layout *layout) {
         l->args.has_successor = !l->args.is_last;
         l->args.from = layout->runs[merge % 2];
         l->args.to = layout->runs[(merge + 1) % 2];
-        error = share_lists(l, rows * groups, parts_of(l, rows * groups, results, results), results, 1);
+        error = topk_cuda_share_lists(l, rows * groups,
+                                      topk_cuda_merge_parts(l, rows * groups, results, results), results, 1);
         l->args.run = span;
         if (merge > 0) {
             TOPK_REACHED(REACHED_MERGE_AGAIN);
@@ -327,7 +218,8 @@ static int select_results(struct launches *l) {
         l->dependent = false; /* behind what is no kernel */
         error = topk_device_zero(l->call->stream, l->args.states, l->shape->rows * sizeof *l->args.states);
     }
-    const struct launch_grid grid = grid_for(l, l->args.is_alone ? rows : rows * blocks, MERGE_THREADS);
+    const struct launch_grid grid =
+        topk_cuda_merge_grid(l, l->args.is_alone ? rows : rows * blocks, MERGE_THREADS);
     return error != 0 ? error : l->shape->kernels->select(&grid, &l->args);
 }
 
@@ -343,14 +235,15 @@ static int merge(struct launches *l, const struct layout *layout, bool are_sorte
         return sort_few(l);
     }
     if (are_merged) {
-        return merge_lists(l);
+        return topk_cuda_merge_lists(l);
     }
     l->args.listed = layout->listed;
     l->args.has_successor = s->has_order;
     int error = select_results(l);
     if (error == 0 && s->has_order) {
         const int64_t runs = divide_up(call->plan->problem.k_max, MERGE_RUN);
-        const struct launch_grid grid = grid_for(l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
+        const struct launch_grid grid =
+            topk_cuda_merge_grid(l, call->plan->problem.rows * runs, MERGE_RUN_THREADS);
         l->args.is_last = s->merges == 0;
         l->args.has_successor = !l->args.is_last;
         l->args.to = layout->runs[0];
