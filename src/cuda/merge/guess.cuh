@@ -166,6 +166,7 @@ template <typename Element> struct guess_unit {
                 place = t.place_at(list, search.probe());
             search.narrow(place.is_before(pivot));
         }
+        simt_warp_sync(SIMT_ALL_LANES); /* all lanes have read what this replaces */
         if (simt_lane() == 0)
             s.bounds[split_slot(0, end, SPLIT_LOW, list)] = search.low;
     }
@@ -204,13 +205,13 @@ TOPK_DEVICE void guess_once(const lists_task<Element> &t, const splits_shared<El
     simt_block_sync();
 }
 
-/* Guesses ends that are not found, in bounds of turn 0. All threads; ends with a barrier.
- */
+/* Guesses ends that are not found, in bounds of turn 0. A run by position has what few tiles listed, so runs
+ * are too uneven to guess. All threads; ends with a barrier. */
 template <typename Element, typename Look>
 TOPK_DEVICE void guess_ends(const lists_task<Element> &t, const splits_shared<Element> &s,
                             struct guessed_end (&ends)[SPLIT_ENDS], const Look &look) {
 #pragma unroll 1
-    for (uint32_t guess = 0; guess < MERGE_GUESSES; guess++) {
+    for (uint32_t guess = t.has_runs && t.a.by_position ? MERGE_GUESSES : 0; guess < MERGE_GUESSES; guess++) {
         guess_once(t, s, ends, guess == 0, look);
 #pragma unroll
         for (uint32_t end = 0; end < SPLIT_ENDS; end++) {

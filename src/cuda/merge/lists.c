@@ -88,10 +88,11 @@ int topk_cuda_merge_lists(struct launches *l) {
     const int64_t candidates = (int64_t)l->args.candidates, results = least(p->k_max, candidates);
     const int64_t parts = topk_cuda_merge_parts(l, p->rows, results, candidates),
                   cluster = least(parts, cluster_of(l));
-    if (are_held(l)) {
+    const bool may_be_clusters = are_clusters(l, cluster, results);
+    if (!(may_be_clusters && l->args.lists <= MERGE_CLUSTER_LISTS) && are_held(l)) {
         return hold_lists(l);
     }
-    if (are_clusters(l, cluster, results)) {
+    if (may_be_clusters) {
         TOPK_REACHED(REACHED_MERGE_CLUSTER);
         return topk_cuda_share_lists(l, p->rows, cluster, results, cluster);
     }

@@ -30,8 +30,10 @@ enum {
     MERGE_SHARE = MERGE_ITEMS * MERGE_THREADS,
     MERGE_CHUNK = MERGE_SHARE / 2,
     MERGE_PART = SIZE(256, 20),
-    /* Blocks that share a row and are a cluster, at most. */
+    /* Blocks that share a row and are a cluster, at most; and lists that a cluster merges sooner than blocks
+     * that hold them, for it needs one launch. */
     MERGE_CLUSTER = SIZE(8, 4),
+    MERGE_CLUSTER_LISTS = SIZE(4, 2),
     /* Samples of all lists, for an end of a block's share; more than six times the lists, else levels need
      * not narrow it. */
     MERGE_SAMPLES = SIZE(1024, 256),
