@@ -31,13 +31,15 @@ static struct layout lay_out(const struct plan *inner, size_t inner_bytes, void 
 }
 
 static void make_inner_plan(const struct plan *plan, struct plan *inner) {
+    const int64_t elements = (int64_t)plan->input_elements;
     topk_problem *p = &inner->problem;
     *inner = *plan;
     p->rows *= plan->ranks; /* topk_plan_make() has found no overflow */
     p->row_stride = p->ranks = p->k_stride = 0;
     p->shape = TOPK_SHAPE_SPANS;
-    p->elements_max = (int64_t)plan->input_elements;
-    if (p->elements_max > INT32_MAX) { /* strided rows may begin beyond the caller's extents */
+    /* All rows together have as many, and none lies behind them. */
+    p->elements_max = elements <= INT64_MAX / plan->ranks ? elements * plan->ranks : INT64_MAX;
+    if (elements > INT32_MAX) { /* strided rows may begin beyond the caller's extents */
         p->extent_type = TOPK_INDEX_I64;
         inner->extent_bytes = sizeof(int64_t);
     }
