@@ -282,6 +282,10 @@ def check_what_moves(mesh):
         with CommDebugMode() as moves:
             kept = libtopk.torch.maxk(given, 3)
         assert kept.placements == (place,) and torch.equal(kept.full_tensor(), libtopk.torch.maxk(x, 3))
+    with torch.inference_mode():
+        assert torch.equal(libtopk.torch.topk(distribute_tensor(x, mesh, [Shard(1)]), 3).indices.full_tensor(),
+                           libtopk.torch.topk(x, 3).indices)
+        assert torch.equal(libtopk.torch.topk(given, 3).indices.full_tensor(), libtopk.torch.topk(x, 3).indices)
     for approximate in (libtopk.torch.maxk(distribute_tensor(x, mesh, [Shard(1)]), 3, 2),):
         assert torch.equal(approximate.full_tensor(), libtopk.torch.maxk(x, 3, 2))
     compiled = torch.compile(lambda x: libtopk.torch.topk(x * 2, 3).values, backend="aot_eager", fullgraph=True)
