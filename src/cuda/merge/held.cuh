@@ -35,7 +35,7 @@ TOPK_HOST_DEVICE merge_held_shared<Element> carve_merge_held(simt_arena &arena, 
     simt_arena share = arena;
     s.words = simt_carve<uint64_t>(arena, words);
     if (may_share) {
-        s.share = carve_merge_lists<Element>(share);
+        s.share = carve_merge_lists<Element>(share, MERGE_THREADS);
         arena.used_bytes = share.used_bytes > arena.used_bytes ? share.used_bytes : arena.used_bytes;
     }
     return s;

@@ -33,6 +33,10 @@ static int launch_short(const struct launch_grid *grid, const struct merge_args 
     return launch("merge_short", grid, bytes, merge_short<element_t, MERGE_SHORT_ITEMS>, args);
 }
 
+static uint32_t lists_bytes(uint32_t threads) {
+    return shared_bytes_of(carve_merge_lists<element_t>, threads);
+}
+
 static int launch_lists(const struct launch_grid *grid, const struct merge_args *args, uint32_t cluster) {
     struct simt_launch_shape shape = {};
     shape.name = "merge_lists";
@@ -40,7 +44,7 @@ static int launch_lists(const struct launch_grid *grid, const struct merge_args 
     shape.rows = grid->rows;
     shape.threads = grid->threads;
     shape.cluster = cluster;
-    shape.shared_bytes = shared_bytes_of(carve_merge_lists<element_t>);
+    shape.shared_bytes = lists_bytes(grid->threads);
     shape.dependent = grid->dependent;
     shape.stream = grid->stream;
     return simt_launch(shape, merge_lists<element_t>, *args);
@@ -50,8 +54,8 @@ static int prepare_lists(uint32_t shared_bytes_max, uint32_t *cluster) {
     const int error = simt_prepare(merge_lists<element_t>, shared_bytes_max);
     *cluster = MERGE_CLUSTER;
     while (error == 0 && *cluster > 1 &&
-           simt_resident_clusters(merge_lists<element_t>, MERGE_THREADS,
-                                  shared_bytes_of(carve_merge_lists<element_t>), *cluster) == 0)
+           simt_resident_clusters(merge_lists<element_t>, MERGE_THREADS, lists_bytes(MERGE_THREADS),
+                                  *cluster) == 0)
         --*cluster;
     return error;
 }
@@ -108,6 +112,6 @@ static int prepare(uint32_t shared_bytes_max, uint32_t *cluster) {
     return error != 0 ? error : simt_prepare(merge_select<element_t>, 0);
 }
 
-extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,    launch_sort,    short_bytes,
-                                                  launch_short, launch_lists,  held_bytes,     launch_hold,
-                                                  launch_check, launch_select, launch_exchange};
+extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,   launch_sort,   short_bytes,
+                                                  launch_short, lists_bytes,  launch_lists,  held_bytes,
+                                                  launch_hold,  launch_check, launch_select, launch_exchange};

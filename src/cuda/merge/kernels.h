@@ -96,7 +96,9 @@ struct merge_kernels {
     /* Merges short lists, in a block for each row: short_bytes(candidates of a row). */
     uint32_t (*short_bytes)(uint32_t candidates);
     int (*merge_short)(const struct launch_grid *grid, const struct merge_args *args);
-    /* Merges the lists of each row, or runs. `cluster` blocks that share a row are a cluster; 1: none are. */
+    /* Merges the lists of each row, or runs: lists_bytes(grid->threads). `cluster` blocks that share a row
+     * are a cluster; 1: none are. */
+    uint32_t (*lists_bytes)(uint32_t threads);
     int (*lists)(const struct launch_grid *grid, const struct merge_args *args, uint32_t cluster);
     /* Merges the lists of each row, where blocks hold what may be a result: held_bytes(held_words,
      * may_share).

@@ -57,10 +57,23 @@ static int hold_lists(struct launches *l) {
     return error != 0 ? error : l->shape->kernels->hold(&grid, &l->args);
 }
 
+/* Threads of a block that shares results, at most: a T4 has room for half of what another block has. */
+static int64_t share_threads(const struct launches *l) {
+    return l->shape->kernels->lists_bytes(MERGE_THREADS) <=
+                   (uint32_t)device_of(l->call->context)->shared_bytes_max
+               ? MERGE_THREADS
+               : MERGE_THREADS / 2;
+}
+
+/* Results that a block has a share of, at most, as planned. */
+static int64_t chunk_of(const struct launches *l) {
+    return share_threads(l) * MERGE_ITEMS / 2;
+}
+
 int64_t topk_cuda_merge_parts(const struct launches *l, int64_t pieces, int64_t results, int64_t candidates) {
     const int64_t left = device_of(l->call->context)->sms / pieces;
     const int64_t looks = least(divide_up(candidates, MERGE_LOOKED), cluster_of(l));
-    return greatest(divide_up(greatest(results, 1), MERGE_CHUNK),
+    return greatest(divide_up(greatest(results, 1), chunk_of(l)),
                     least(greatest(divide_up(results, MERGE_PART), looks), left));
 }
 
@@ -69,7 +82,7 @@ int topk_cuda_share_lists(struct launches *l, int64_t pieces, int64_t parts, int
     const bool are_many =
         divide_up(results, parts) > MERGE_THREADS / 2 || l->args.lists > MERGE_THREADS / 128;
     struct launch_grid grid =
-        topk_cuda_merge_grid(l, pieces * parts, are_many ? MERGE_THREADS : MERGE_THREADS / 2);
+        topk_cuda_merge_grid(l, pieces * parts, are_many ? share_threads(l) : MERGE_THREADS / 2);
     grid.blocks -= grid.blocks % (uint32_t)cluster;
     l->args.parts = (uint32_t)parts;
     return l->shape->kernels->lists(&grid, &l->args, (uint32_t)cluster);
@@ -79,7 +92,7 @@ int topk_cuda_share_lists(struct launches *l, int64_t pieces, int64_t parts, int
  * candidates as fast as blocks of a launch before would. */
 static bool are_clusters(const struct launches *l, int64_t blocks, int64_t results) {
     const int64_t candidates = (int64_t)l->args.candidates, all = blocks * l->call->plan->problem.rows;
-    return blocks > 1 && 4 * results <= 5 * blocks * MERGE_CHUNK &&
+    return blocks > 1 && 4 * results <= 5 * blocks * chunk_of(l) &&
            (candidates <= blocks * 4 * MERGE_LOOKED || 2 * all >= device_of(l->call->context)->sms);
 }
 

@@ -19,6 +19,11 @@ enum { SHARE_SIDE = 2, SHARE_LIST_SHIFT = 16 };
 
 static_assert(MERGE_SHARE <= 1 << SHARE_LIST_SHIFT, "a result's number is below its list in a word");
 
+/* Results that a block has room for. */
+TOPK_HOST_DEVICE uint32_t share_room(uint32_t threads) {
+    return MERGE_ITEMS * threads;
+}
+
 template <typename Element> struct merge_lists_shared {
     /* Places of results lie in two halves that take turns; before the results are loaded, samples do. */
     splits_shared<Element> splits;
@@ -32,9 +37,9 @@ template <typename Element> struct merge_lists_shared {
 };
 
 template <typename Element>
-TOPK_HOST_DEVICE merge_lists_shared<Element> carve_merge_lists(simt_arena &arena) {
-    const uint32_t samples = SPLIT_ENDS * MERGE_SAMPLES;
-    const uint32_t places = samples > 2 * MERGE_SHARE ? samples : 2 * (uint32_t)MERGE_SHARE;
+TOPK_HOST_DEVICE merge_lists_shared<Element> carve_merge_lists(simt_arena &arena, uint32_t threads) {
+    const uint32_t samples = SPLIT_ENDS * MERGE_SAMPLES, room = share_room(threads);
+    const uint32_t places = samples > 2 * room ? samples : 2 * room;
     merge_lists_shared<Element> s = {};
     s.splits.bounds = simt_carve<uint64_t>(arena, 4 * SPLIT_ENDS * MERGE_LISTS);
     s.splits.indices = simt_carve<uint64_t>(arena, places);
@@ -43,8 +48,8 @@ TOPK_HOST_DEVICE merge_lists_shared<Element> carve_merge_lists(simt_arena &arena
     s.results = simt_carve<uint64_t>(arena, 1);
     s.from = simt_carve<uint64_t>(arena, MERGE_LISTS);
     s.splits.keys = simt_carve<key_word_t<Element>>(arena, places);
-    s.bits = simt_carve<key_word_t<Element>>(arena, MERGE_SHARE);
-    s.sources = simt_carve<uint32_t>(arena, 2 * MERGE_SHARE);
+    s.bits = simt_carve<key_word_t<Element>>(arena, room);
+    s.sources = simt_carve<uint32_t>(arena, 2 * room);
     s.firsts = simt_carve<uint32_t>(arena, MERGE_LISTS + 1);
     s.invalid = simt_carve<uint32_t>(arena, 2 * MERGE_CLUSTER);
     return s;
@@ -56,7 +61,7 @@ TOPK_DEVICE void note_share(const lists_task<Element> &t, const merge_lists_shar
                             uint32_t turn) {
     const uint64_t low = s.splits.bounds[split_slot(turn, 0, SPLIT_LOW, simt_lane())],
                    high = s.splits.bounds[split_slot(turn, 1, SPLIT_LOW, simt_lane())];
-    const uint32_t room = MERGE_ITEMS * simt_threads(); /* of lists that are not in order they may be more */
+    const uint32_t room = share_room(simt_threads()); /* of lists that are not in order they may be more */
     const uint64_t count = simt_lane() < t.lists && high > low ? high - low : 0;
     const uint32_t of_list = count < room ? (uint32_t)count : room;
     uint32_t all;
@@ -69,7 +74,7 @@ TOPK_DEVICE void note_share(const lists_task<Element> &t, const merge_lists_shar
 
 /* Where the places of a round lie. */
 TOPK_DEVICE uint32_t half_of_round(uint32_t round) {
-    return round % 2 * MERGE_SHARE;
+    return round % 2 * share_room(simt_threads());
 }
 
 template <typename Element>
@@ -110,7 +115,7 @@ TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shar
                 s.bits[number] = bits[i];
                 put_place(s, number, t.place_of(bits[i], indices[i]), lists[i] << SHARE_LIST_SHIFT | number);
                 /* What no result is put over, if lists are not in order, is read all the same. */
-                put_place(s, MERGE_SHARE + number, {0, 0}, 0);
+                put_place(s, half_of_round(1) + number, {0, 0}, 0);
             }
         }
     }
@@ -255,7 +260,7 @@ TOPK_DEVICE struct guessed_end end_at(const lists_task<Element> &t, const merge_
     if (simt_warp() == 0)
         s.splits.bounds[split_slot(0, end, SPLIT_LOW, simt_lane())] =
             is_behind ? (uint64_t)(int64_t)t.lengths[simt_lane()] : 0;
-    return guessed_end{rank, 0, (uint32_t)(MERGE_ITEMS * simt_threads() - of_part) / 3, rank == results,
+    return guessed_end{rank, 0, (uint32_t)(share_room(simt_threads()) - of_part) / 3, rank == results,
                        rank == 0 || is_behind};
 }
 
@@ -314,7 +319,7 @@ TOPK_DEVICE void merge_share(const lists_task<Element> &t, const merge_lists_sha
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(MERGE_THREADS, 1) void merge_lists(struct merge_args a) {
     simt_arena arena = simt_shared_arena();
-    const merge_lists_shared<Element> s = carve_merge_lists<Element>(arena);
+    const merge_lists_shared<Element> s = carve_merge_lists<Element>(arena, simt_threads());
     const uint64_t groups = groups_of(a), units = (uint64_t)a.rows.rows * groups * a.parts;
     uint32_t turn = 0;
     simt_wait_predecessor();

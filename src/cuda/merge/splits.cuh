@@ -60,7 +60,8 @@ template <typename Element>
 TOPK_DEVICE struct split_grid grid_of_level(const splits_shared<Element> &s, uint32_t level, uint32_t end,
                                             uint64_t *between) {
     const uint64_t low = s.bounds[split_slot(level, end, SPLIT_LOW, simt_lane())],
-                   high = s.bounds[split_slot(level, end, SPLIT_HIGH, simt_lane())];
+                   bound = s.bounds[split_slot(level, end, SPLIT_HIGH, simt_lane())],
+                   high = bound > low ? bound : low; /* of lists that are not in order it may be less */
     struct split_grid g = {low, high, 0, 0, 0};
     uint32_t all;
     *between = simt_reduce_add(SIMT_ALL_LANES, high - low);
