@@ -11,7 +11,7 @@ const
         .air = {.bytes_per_us = 4.6e6,
                 .pass_us = 5.78,
                 .shared_reads = 2.73,
-                .counted_per_us = 7e5,
+                .counted_per_us = 1.1e6,
                 .chosen_per_us = 4.01e4,
                 .results_per_us = 215,
                 .row_us = 13,
