@@ -85,10 +85,12 @@ TOPK_DEVICE void put_place(const merge_lists_shared<Element> &s, uint32_t slot,
     s.sources[slot] = source;
 }
 
-/* Loads the block's results, list after list. All threads. */
+/* Loads the block's results, list after list. Returns whether one of the thread's is none: then the row is
+ * invalid, or its lists are not in order. All threads. */
 template <typename Element>
-TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s) {
+TOPK_DEVICE bool load_share(const lists_task<Element> &t, const merge_lists_shared<Element> &s) {
     const uint32_t all = s.firsts[MERGE_LISTS];
+    bool is_none = false;
 #pragma unroll 1
     for (uint32_t first = simt_thread(); first < all; first += SHARE_SIDE * simt_threads()) {
         uint32_t lists[SHARE_SIDE];
@@ -116,9 +118,11 @@ TOPK_DEVICE void load_share(const lists_task<Element> &t, const merge_lists_shar
                 put_place(s, number, t.place_of(bits[i], indices[i]), lists[i] << SHARE_LIST_SHIFT | number);
                 /* What no result is put over, if lists are not in order, is read all the same. */
                 put_place(s, half_of_round(1) + number, {0, 0}, 0);
+                is_none |= indices[i] < 0;
             }
         }
     }
+    return is_none;
 }
 
 /* Merges each group of lists with the one beside it, into the other half: to a result's place in its group is
@@ -307,12 +311,13 @@ TOPK_DEVICE void merge_share(const lists_task<Element> &t, const merge_lists_sha
     if (simt_warp() == 0)
         note_share(t, s, found);
     simt_block_sync();
-    load_share(t, s);
+    is_invalid |= load_share(t, s);
     const uint32_t invalid = simt_block_count(is_invalid);
     if (turn == 0)
         simt_cluster_wait(); /* all blocks have begun */
     tell_cluster(s, turn % 2, invalid);
-    const uint32_t half = merge_share_of_lists(t, s);
+    /* What is no result is alike, and would go to one slot. */
+    const uint32_t half = invalid == 0 ? merge_share_of_lists(t, s) : 0;
     const uint64_t high = ends[1].rank < results ? ends[1].rank : results;
     write_share(t, s, half, ends[0].rank, high, hear_cluster(s, turn % 2));
 }
