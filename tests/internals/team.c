@@ -256,8 +256,20 @@ static int threads_of_process(void) {
     return count;
 }
 
+/* The kernel counts a thread for a moment after it has been joined. */
+static int settled_threads(void) {
+    int count = threads_of_process();
+    for (int same = 0; same < 50;) {
+        sleep_ms(1);
+        const int now = threads_of_process();
+        same = now == count ? same + 1 : 0;
+        count = now;
+    }
+    return count;
+}
+
 static void check_many_contexts(void) {
-    const int before = threads_of_process();
+    const int before = settled_threads();
     const time_t end = time(NULL) + PATIENCE_S;
     for (int round = 0; round < 200; round++) {
         topk_context *context = create(4);
@@ -266,7 +278,7 @@ static void check_many_contexts(void) {
         topk_context_destroy(context);
     }
     while (threads_of_process() != before && time(NULL) < end) {
-        sleep_ms(1); /* the kernel counts a thread for a moment after it has been joined */
+        sleep_ms(1);
     }
     CHECK(threads_of_process() == before);
 }
