@@ -7,7 +7,7 @@
 The file has six columns (id, group, name, value, weight, day) and lies in the page cache. Contenders take turns, each
 in a process of its own, and give whole lines. Seconds are of the whole process for the tool, and of the query alone for the
 others: Python and their modules have started. MiB are what the process had resident at most; `start_mib` is what it had
-before the query. Figures are medians, and ratios are those of a round: how many times as long as the tool, and how many times as
+before the query. Figures are medians, and a ratio is of one round: how many times as long as the tool, and how many times as
 much memory. All must find the same lines: the exit status is 1 if they do not. Needs numpy, duckdb and polars.
 """
 

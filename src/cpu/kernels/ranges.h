@@ -8,7 +8,7 @@
 #define TOPK_SRC_CPU_KERNELS_RANGES_H
 
 #if KEY_BITS >= 32
-/* Vectors that share what is loaded of an end. */
+/* Vectors for which an end is loaded once. */
 enum { RANGE_VECTORS = 4 };
 _Static_assert(WORD % (RANGE_VECTORS * WIDE_LANES) == 0, "a word is whole vectors");
 

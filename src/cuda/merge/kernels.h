@@ -59,7 +59,7 @@ struct merge_args {
     struct merge_runs from, to; /* from.values is NULL: the input's lists */
     int64_t run;                /* slots of a run of `from` */
     uint32_t parts;             /* blocks that share the lists of a row, or some runs of it */
-    uint32_t checks;            /* blocks that have looked at a row's indices; 0: those that merge do */
+    uint32_t checks;            /* blocks that have looked at a row's indices; 0: the merging blocks do */
     uint32_t held;              /* candidates of a list that a block holds */
     uint32_t held_words;        /* of all lists */
     bool may_share;             /* lists may have more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Merging sorted lists, or runs. Blocks share the results of a row, and those of each follow one another
+ * Merging sorted lists, or runs. Blocks share the results of a row: each has some that follow one another
  * (guess.cuh, splits.cuh). A block loads its results, list after list, into shared memory. The rank of a
  * result among them is its place in its own list, and what searches in the other lists find before it.
  *

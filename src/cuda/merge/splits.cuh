@@ -17,7 +17,7 @@
 
 template <typename Element> struct splits_shared {
     simt_shared<uint64_t> bounds; /* of two turns: for both ends low and high of each list */
-    /* Samples of one end, and behind them those of the other. */
+    /* Samples of one end, and behind them samples of the other. */
     simt_shared<key_word_t<Element>> keys;
     simt_shared<uint64_t> indices;
 };
@@ -128,7 +128,7 @@ TOPK_DEVICE uint64_t sum_of_group(uint64_t value, uint32_t group) {
     return value;
 }
 
-/* The samples of the lane's list that are before the end for certain, or with is_upper those that may be.
+/* How many samples of the lane's list are before the end for certain, or with is_upper may be.
  * Groups of lanes try a pivot each: lane l of a group has list l. All lanes. */
 template <typename Element>
 TOPK_DEVICE uint32_t count_samples(const splits_shared<Element> &s, const struct split_grid &of_lane,
