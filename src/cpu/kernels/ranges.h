@@ -8,7 +8,7 @@
 #define TOPK_SRC_CPU_KERNELS_RANGES_H
 
 #if KEY_BITS >= 32
-/* Vectors for which an end is loaded once. */
+/* Vectors that are compared with an end once it is loaded. */
 enum { RANGE_VECTORS = 4 };
 _Static_assert(WORD % (RANGE_VECTORS * WIDE_LANES) == 0, "a word is whole vectors");
 

@@ -75,7 +75,7 @@ TOPK_DEVICE void note_pivot(const lists_task<Element> &t, const splits_shared<El
 }
 
 /* A search of a warp for how many entries of a list are before a pivot: between low and high. It begins with
- * entries around the guessed position, of which one of `step` is loaded, before the pivot is known. */
+ * entries around the guessed position: it loads every `step`-th of them before the pivot is known. */
 template <typename Element> struct pivot_search {
     merge_place<Element> window[MERGE_WINDOW];
     uint64_t low, high, first;

@@ -109,8 +109,8 @@ TOPK_DEVICE bool has_invalid_index(const Index *indices, int64_t length, int64_t
     return is_invalid;
 }
 
-/* Whether an index of a part of a row's candidates is not allowed. Each of `warps` warps, those of all parts
- * together, has a part of a list, or some lists: this one is number `warp`. */
+/* Whether a part of a row's candidates has an index that is not allowed. All parts together have `warps`
+ * warps. Each looks at a part of a list, or at some lists: this one is number `warp`. */
 TOPK_DEVICE bool has_invalid(const struct merge_args &a, int64_t row, uint32_t warp, uint32_t warps) {
     const uint32_t lists = (uint32_t)a.lists, parts = warps > lists ? warps / lists : 1;
     bool is_invalid = false;

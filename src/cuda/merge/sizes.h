@@ -41,8 +41,8 @@ enum {
      * out between them if the square root of what a guess is away is more than MERGE_DEVIATION. */
     MERGE_WINDOW = SIZE(4, 1),
     MERGE_DEVIATION = SIZE(16, 4),
-    /* Guesses of an end, at most; and levels. Of lists in order each level divides what is between by three
-     * halves at least. */
+    /* Guesses of an end, at most; and levels. If lists are in order, each level leaves two thirds of the
+     * entries or fewer. */
     MERGE_GUESSES = 3,
     MERGE_LEVELS = 110,
     /* Indices that a thread loads together where it only looks at them; and candidates of a row for each

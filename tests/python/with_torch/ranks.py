@@ -367,7 +367,7 @@ def check_graph():
 
 
 def check_all(kinds):
-    """In one group; `kinds` are the ways in which its ranks know of each other."""
+    """In one group, by each of `kinds`: how its ranks learn of each other."""
     check_shapes()
     if DEVICE == "cpu":
         check_errors()
