@@ -133,16 +133,19 @@ TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_bin<Eleme
 enum bracket_outcome {
     BRACKET_DONE,   /* the k-th class is known, and written */
     BRACKET_LISTED, /* the lists have all candidates */
-    BRACKET_MISSED, /* fewer than k reach the threshold */
-    BRACKET_SHORT,  /* a list had no room for all that do */
+    BRACKET_SHORT,  /* a list had no room, and the threshold is a higher one now */
+    BRACKET_MISSED, /* fewer than k reach the threshold; or a list had no room, and it stays */
 };
 
-/* To the least key of a bin. */
+/* To the least key of the bin that holds the k-th candidate. A class that fills a list is a plateau. Returns
+ * whether that has changed the threshold. */
 template <typename Element>
-TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin) {
-    typedef candidate_bins<key_word_t<Element>> bins;
-    threshold->key += bins::first(bin) << threshold->scale;
-    threshold->is_plateau &= bin == 0;
+TOPK_DEVICE bool raise_threshold(row_threshold<Element> *threshold, const kth_bin<Element> &bin) {
+    const bool is_plateau = bin.is_class() && threshold->scale == 0;
+    const bool is_raised = threshold->key != bin.first || threshold->is_plateau != is_plateau;
+    threshold->key = bin.first;
+    threshold->is_plateau = is_plateau;
+    return is_raised;
 }
 
 /* Writes the ties of a plateau that has been left, with `above` candidates above it, fewer than k.
@@ -234,11 +237,8 @@ TOPK_DEVICE enum bracket_outcome judge(const bracket_task<Element> &t, row_thres
         write_class(t, lists->bin);
         return BRACKET_DONE;
     }
-    if (is_short) {
-        if (bin.total >= *k)
-            raise_threshold<Element>(threshold, bin.bin);
-        return BRACKET_SHORT;
-    }
+    if (is_short)
+        return bin.total >= *k && raise_threshold(threshold, lists->bin) ? BRACKET_SHORT : BRACKET_MISSED;
     if (bin.total < *k) {
         const bool is_filled = use == PLATEAU_LEFT && !t.a.target.by_position &&
                                fill_from_plateau(t, *threshold, bin.total, turns, turn, k);

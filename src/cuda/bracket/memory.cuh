@@ -41,7 +41,8 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint64_t> match;     /* MATCH_WORDS: of the predicate, if one is given */
     simt_shared<uint32_t> team;      /* TEAM_WORDS: the block's share, if rows are shared by their lengths */
     simt_shared<uint32_t> matching;  /* samples that match a predicate; atomic */
-    simt_shared<uint16_t> hits;      /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
+    simt_shared<uint32_t> sampled_ties; /* samples of a plateau; 0: not known */
+    simt_shared<uint16_t> hits;         /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
 };
 
 template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
@@ -69,6 +70,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.match = simt_carve<uint64_t>(arena, MATCH_WORDS);
     m.team = simt_carve<uint32_t>(arena, TEAM_WORDS);
     m.matching = simt_carve<uint32_t>(arena, 1);
+    m.sampled_ties = simt_carve<uint32_t>(arena, 1);
     m.hits = simt_carve<uint16_t>(arena, BRACKET_THREADS / SIMT_WARP * BRACKET_SHARED_HITS);
     return m;
 }
@@ -193,6 +195,7 @@ template <typename Element> TOPK_DEVICE void clear_block(const bracket_memory<El
     if (simt_thread() == 0) {
         m.listed[0] = 0;
         m.ties[0] = 0;
+        m.sampled_ties[0] = 0;
     }
 }
 

@@ -92,7 +92,8 @@ template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const br
     word high = ends.greatest;
 #pragma unroll 1
     for (uint32_t wanted = rank <= size ? rank : upper; wanted != 0; wanted = wanted == rank ? upper : 0) {
-        const row_threshold<Element> found = key_at_rank(t.m, samples, wanted, more, (word)0, ends.greatest);
+        const row_threshold<Element> found = key_at_rank(t.m, samples, wanted, more, (word)0, ends.greatest,
+                                                         [](uint32_t) TOPK_LAMBDA { return false; });
         if (wanted == rank)
             low = found;
         else /* a class with many elements may have the k-th, too */

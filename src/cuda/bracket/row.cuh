@@ -23,7 +23,6 @@ TOPK_DEVICE enum bracket_outcome list_row(const bracket_task<Element> &t, struct
             chunks.issue(turns);
     });
     for (uint32_t reads = 1;; reads++) {
-        const key_word_t<Element> before = threshold.key;
         const uint32_t found = stream_row(t, &chunks, turns, threshold, [&] {
             if (!t.arrives() || reads > 1)
                 simt_block_sync();
@@ -31,7 +30,7 @@ TOPK_DEVICE enum bracket_outcome list_row(const bracket_task<Element> &t, struct
                 await_team(t, begun);
         });
         const enum bracket_outcome outcome = judge(t, &threshold, found, turns, turn, k, lists);
-        if (outcome != BRACKET_SHORT || threshold.key == before || reads == BRACKET_READS)
+        if (outcome != BRACKET_SHORT || reads == BRACKET_READS)
             return outcome;
         TOPK_REACHED(REACHED_BRACKET_GPU_AGAIN);
         chunks = chunk_reader<Element>::of(t);

@@ -208,11 +208,12 @@ TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_wor
 }
 
 /* The key that `rank` of the samples reach, or up to `more` besides: none below `bound` counts, and none is
- * above `top`. All threads, with cleared bins. */
-template <typename Element, typename Samples>
+ * above `top`. A class is no plateau if is_listed(its samples); m.sampled_ties has those of a plateau. All
+ * threads, with cleared bins. */
+template <typename Element, typename Samples, typename IsListed>
 TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m, const Samples &samples,
                                                uint32_t rank, uint32_t more, key_word_t<Element> bound,
-                                               key_word_t<Element> top) {
+                                               key_word_t<Element> top, const IsListed &is_listed) {
     typedef key_word_t<Element> word;
     typedef sample_bins<word> bins;
     const word best = top;
@@ -226,13 +227,25 @@ TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
             [&](uint32_t quad) TOPK_LAMBDA { return take_quad(m.quads, quad); }, rank, m.sums, m.found);
         const word first = bins::first(found.bin), last = bins::last(found.bin);
         const bool is_class = first == last, is_crowded = found.held > more;
-        if (is_class || !is_crowded || round == BRACKET_SAMPLE_ROUNDS)
-            return threshold_at<Element>(last < top ? top - last : (word)0, best, is_class && is_crowded,
+        if (is_class || !is_crowded || round == BRACKET_SAMPLE_ROUNDS) {
+            const bool is_plateau = is_class && is_crowded && !is_listed(found.held);
+            if (is_plateau && simt_thread() == 0)
+                m.sampled_ties[0] = found.held;
+            return threshold_at<Element>(last < top ? top - last : (word)0, best, is_plateau,
                                          BRACKET_OCTAVES_BEYOND);
+        }
         top -= first;
         rank -= found.before;
         TOPK_REACHED(REACHED_BRACKET_GPU_FINER);
     }
+}
+
+/* Whether a class with so many samples is listed, though others would leave it: where the first ties are
+ * results, they would have to be looked for afterwards. It takes a quarter of the lists' room then, or less.
+ */
+template <typename Element> TOPK_DEVICE bool lists_class(const bracket_task<Element> &t, uint32_t sampled) {
+    const uint64_t room = (uint64_t)t.share.blocks * (BRACKET_PAGE / 4) * sample_size(t);
+    return !t.a.target.ties_free && t.a.target.kind != TARGET_KTH && sampled * (uint64_t)t.r.length <= room;
 }
 
 /* The least key that is collected. Calls arrived() when the samples are there. All threads, with cleared
@@ -254,7 +267,8 @@ threshold_of(const bracket_task<Element> &t, const sampled_groups<Element> &draw
     samples.for_each([&](word key) TOPK_LAMBDA { greatest = key > greatest ? key : greatest; });
     const number_ends<word> ends = ends_of_block<word>(t.m.ends, bound_of_lanes(greatest, rank), greatest);
     arrived();
-    return key_at_rank(t.m, samples, rank, rank / 4 + 1, ends.least, ends.greatest);
+    return key_at_rank(t.m, samples, rank, rank / 4 + 1, ends.least, ends.greatest,
+                       [&](uint32_t sampled) TOPK_LAMBDA { return lists_class(t, sampled); });
 }
 
 #endif
