@@ -117,19 +117,18 @@ TOPK_DEVICE void write_ties(const bracket_task<Element> &t, const tie_class<Elem
     });
 }
 
-/* Chunks that are expected to hold the ties still wanted, after `done` chunks with `ties` ties. A round takes
- * much longer than another chunk for each warp: the first one has more than a sample lets expect. */
+/* Chunks that are expected to hold the ties still wanted, and some more, after `done` chunks with `ties`
+ * ties. At first a sample tells, if it has ties. */
 template <typename Element>
 TOPK_DEVICE uint32_t chunks_of_round(const bracket_task<Element> &t, uint32_t done, uint32_t ties,
                                      uint32_t wanted, uint32_t all) {
     const uint32_t least = t.share.blocks * simt_warps(), rest = all - done;
     const uint32_t sampled = done == 0 ? t.m.sampled_ties[0] : 0;
-    uint64_t expected = ties == 0 ? 8 * (uint64_t)done : (uint64_t)(wanted - ties) * done / ties;
-    if (sampled != 0) {
-        const uint64_t length = (uint64_t)wanted * sample_size(t) / sampled;
-        expected = length / (BRACKET_CHUNK * body_tile<Element>::PER);
-    }
-    const uint64_t chunks = least + expected + expected / 4;
+    uint64_t chunks = ties == 0 ? 8 * (uint64_t)done : (uint64_t)(wanted - ties) * done / ties;
+    if (sampled != 0)
+        chunks = (uint64_t)wanted * sample_size(t) / sampled / (BRACKET_CHUNK * body_tile<Element>::PER);
+    chunks += chunks / 8;
+    chunks = chunks < least ? least : chunks;
     return chunks < rest ? (uint32_t)chunks : rest;
 }
 
