@@ -68,6 +68,13 @@ int64_t results_found(const int64_t *indices, int64_t slots);
 void session_kth(struct session *session, const topk_problem *problem, const void *elements,
                  const topk_predicate *predicate, void *kth, int64_t *better, int64_t *equal);
 
+/* The same for several ranks: `count` of them, each a k, at `ranks`. Outputs have rows x count slots. On the
+ * host one call reads a long row for all; a GPU, whose workspace would grow with them, gets the elements
+ * once. */
+void session_kth_ranks(struct session *session, const topk_problem *problem, const void *elements,
+                       const topk_predicate *predicate, const int64_t *ranks, int count, void *kth,
+                       int64_t *better, int64_t *equal);
+
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets);

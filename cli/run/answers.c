@@ -12,35 +12,32 @@
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-int answers_slots(const struct options *options) {
+int answers_ranks_max(const struct options *options) {
     return 2 * options->place_count;
 }
 
 void answers_begin(struct answers *answers, const struct options *options, topk_type type, int64_t rows) {
-    const uint64_t slots = (uint64_t)answers_slots(options);
-    *answers = (struct answers){.options = options, .type = type, .rows = rows};
-    answers->pairs = allocate((uint64_t)options->place_count, sizeof *answers->pairs);
-    answers->kth = allocate(slots * (uint64_t)rows, topk_type_size(type));
-    answers->better = allocate(slots * (uint64_t)rows, sizeof *answers->better);
-    answers->equal = allocate(slots * (uint64_t)rows, sizeof *answers->equal);
+    const uint64_t places = (uint64_t)options->place_count, ranks = (uint64_t)answers_ranks_max(options);
+    *answers = (struct answers){.options = options, .type = type};
+    answers->pairs = allocate(places, sizeof *answers->pairs);
+    answers->firsts = allocate(places, sizeof *answers->firsts);
+    answers->ranks = allocate(ranks, sizeof *answers->ranks);
+    answers->kth = allocate(ranks * (uint64_t)rows, topk_type_size(type));
+    answers->better = allocate(ranks * (uint64_t)rows, sizeof *answers->better);
+    answers->equal = allocate(ranks * (uint64_t)rows, sizeof *answers->equal);
 }
 
 void answers_end(struct answers *answers) {
     release(answers->pairs);
+    release(answers->firsts);
+    release(answers->ranks);
     release(answers->kth);
     release(answers->better);
     release(answers->equal);
 }
 
-int64_t answers_k(const struct answers *answers, int slot) {
-    const struct place_pair *pair = &answers->pairs[slot / 2];
-    if (slot % 2 == 0)
-        return pair->low;
-    return pair->high != pair->low ? pair->high : -1;
-}
-
-struct answer answers_at(const struct answers *answers, int slot, int64_t row) {
-    const int64_t at = slot * answers->rows + row;
+struct answer answers_at(const struct answers *answers, int rank, int64_t row) {
+    const int64_t at = row * answers->count + rank;
     return (struct answer){answers->kth + (size_t)at * topk_type_size(answers->type), answers->better + at,
                            answers->equal + at};
 }
@@ -60,11 +57,16 @@ static _Noreturn void fail_place(const struct options *options, const struct pla
 
 void answers_place(struct answers *answers, int64_t length, int64_t row) {
     const struct options *options = answers->options;
+    answers->count = 0;
     for (int i = 0; i < options->place_count; i++) {
         struct place_pair *pair = &answers->pairs[i];
         *pair = place_among(&options->places[i], length, options->between);
         if (!options->padding && (pair->low < 1 || pair->low > length))
             fail_place(options, &options->places[i], length, row);
+        answers->firsts[i] = answers->count;
+        answers->ranks[answers->count++] = pair->low;
+        if (pair->high != pair->low)
+            answers->ranks[answers->count++] = pair->high;
     }
 }
 
@@ -135,11 +137,11 @@ static struct place_answer between(const struct answers *answers, const struct p
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* The answer in a slot. A magnitude has no sign. */
-static struct place_answer answer_of(const struct answers *answers, int slot, int64_t at,
+/* The answer in the slot of a place's rank. A magnitude has no sign. */
+static struct place_answer answer_of(const struct answers *answers, int place, int rank, int64_t at,
                                      struct outliers *outliers, struct beyond *unsigned_number) {
-    const struct answer found = answers_at(answers, slot, at);
-    struct place_answer answer = {.asked = &answers->options->places[slot / 2],
+    const struct answer found = answers_at(answers, rank, at);
+    struct place_answer answer = {.asked = &answers->options->places[place],
                                   .value = found.kth,
                                   .better = *found.better,
                                   .equal = *found.equal};
@@ -147,7 +149,7 @@ static struct place_answer answer_of(const struct answers *answers, int slot, in
         return answer;
     double kth;
     memcpy(&kth, found.kth, sizeof kth);
-    answer.beyond = outliers_kth(outliers, answers_k(answers, slot), &kth, &answer.better, &answer.equal);
+    answer.beyond = outliers_kth(outliers, answers->ranks[rank], &kth, &answer.better, &answer.equal);
     if (answer.beyond != NULL && answers->options->problem.rank == TOPK_BY_MAGNITUDE) {
         const bool has_sign = *answer.beyond->text == '-' || *answer.beyond->text == '+';
         *unsigned_number = *answer.beyond;
@@ -161,10 +163,11 @@ static struct place_answer answer_of(const struct answers *answers, int slot, in
 static void print_place(struct answers *answers, struct report *report, int place, int64_t at, int64_t row,
                         struct outliers *outliers) {
     const struct place_pair *pair = &answers->pairs[place];
+    const int rank = answers->firsts[place];
     struct beyond numbers[2];
-    struct place_answer answer = answer_of(answers, 2 * place, at, outliers, &numbers[0]);
+    struct place_answer answer = answer_of(answers, place, rank, at, outliers, &numbers[0]);
     if (pair->high != pair->low) {
-        const struct place_answer high = answer_of(answers, 2 * place + 1, at, outliers, &numbers[1]);
+        const struct place_answer high = answer_of(answers, place, rank + 1, at, outliers, &numbers[1]);
         if (high.better != answer.better && (answer.beyond != NULL || high.beyond != NULL))
             fail("--quantile %.*s: lies between numbers that float64 cannot hold; say --interpolation lower, "
                  "higher or nearest, or of integers --dtype int64",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `topk kth` answers: for each place that the command line asks for, a line of each row. A place has two
- * slots: its element's and, where a quantile lies between two elements, the second element's. */
+ * What `topk kth` answers: for each place that the command line asks for, a line of each row. A place needs
+ * one element or, where a quantile lies between two, both. Each of these is a rank, which has a slot in each
+ * row. */
 #ifndef TOPK_CLI_ANSWERS_H
 #define TOPK_CLI_ANSWERS_H
 
@@ -13,8 +14,10 @@ struct answers {
     const struct options *options;
     topk_type type;
     struct place_pair *pairs; /* of the places asked for, among the elements at hand */
-    int64_t rows;             /* that each slot has room for */
-    char *kth;
+    int *firsts;              /* the rank of a pair's first element; its second one's is the next */
+    int64_t *ranks;           /* k of each */
+    int count;                /* of ranks */
+    char *kth;                /* a row's ranks lie side by side, as topk_kth() writes them */
     int64_t *better;
     int64_t *equal;
 };
@@ -29,18 +32,15 @@ struct answer {
 /* For places of elements of `type`, in up to `rows` rows at a time. */
 void answers_begin(struct answers *answers, const struct options *options, topk_type type, int64_t rows);
 
-/* How many slots a row has at most. */
-int answers_slots(const struct options *options);
+/* How many ranks a row has at most. */
+int answers_ranks_max(const struct options *options);
 
 /* Finds the places among `length` elements of row `row`, or of a vector if that is -1. Ends the tool if there
  * is no such place, and no padding is wanted. */
 void answers_place(struct answers *answers, int64_t length, int64_t row);
 
-/* The place whose element belongs in a slot; -1: the slot stays empty. */
-int64_t answers_k(const struct answers *answers, int slot);
-
-/* The slot's part for one row, from 0. */
-struct answer answers_at(const struct answers *answers, int slot, int64_t row);
+/* The slot of a rank in a row, from 0. */
+struct answer answers_at(const struct answers *answers, int rank, int64_t row);
 
 /* Prints the answers for row `at` of the slots, which is row `row` of the input. Of text, outliers are
  * considered. */

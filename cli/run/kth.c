@@ -34,7 +34,7 @@ static void begin(struct task *task) {
     struct source *source = &task->source;
     const topk_type type = source->layout.type;
     const size_t element = topk_type_size(type);
-    const size_t slots = (size_t)answers_slots(task->options);
+    const size_t slots = (size_t)answers_ranks_max(task->options);
     source->text_piece = TEXT_VALUES;
     limit_pieces(task, element, (element + 2 * sizeof(int64_t)) * slots);
     answers_begin(&ranking->answers, task->options, type, source->rows_max);
@@ -73,8 +73,7 @@ static void report_answers(struct ranking *ranking, int64_t at, int64_t row, int
         if (ranking->outliers.count > 0) {
             double kth;
             memcpy(&kth, answer.kth, sizeof kth);
-            outliers_kth(&ranking->outliers, answers_k(&ranking->answers, 0), &kth, answer.better,
-                         answer.equal);
+            outliers_kth(&ranking->outliers, ranking->answers.ranks[0], &kth, answer.better, answer.equal);
         }
         note_reach(ranking->reach, row + r, *answer.better + *answer.equal);
     }
@@ -92,16 +91,12 @@ static void rank_rows(struct ranking *ranking, const struct piece *piece, int64_
     const struct answers *answers = &ranking->answers;
     const size_t stride = (size_t)task->problem.row_stride * topk_type_size(answers->type);
     const char *elements = piece->values;
+    const struct answer answer = answers_at(answers, 0, at);
     topk_problem problem = task->problem;
     problem.rows = rows;
-    for (int slot = 0; slot < answers_slots(task->options); slot++) {
-        const int64_t k = answers_k(answers, slot);
-        const struct answer answer = answers_at(answers, slot, at);
-        problem.k_max = k;
-        if (k >= 0)
-            session_kth(&task->session, &problem, elements != NULL ? elements + (size_t)at * stride : NULL,
-                        task->predicate, answer.kth, answer.better, answer.equal);
-    }
+    session_kth_ranks(&task->session, &problem, elements != NULL ? elements + (size_t)at * stride : NULL,
+                      task->predicate, answers->ranks, answers->count, answer.kth, answer.better,
+                      answer.equal);
 }
 
 /* The places differ from row to row where they are a part of what meets the predicate. */
@@ -177,13 +172,13 @@ static void share(struct ranking *ranking, const struct ranks_part *given, int64
     struct task *task = &ranking->task;
     const topk_problem problem = session_problem(task->options, ranking->answers.type, 1, 0, 0);
     struct ranks_part part = *given;
-    for (int slot = 0; slot < answers_slots(task->options); slot++) {
-        const int64_t k = answers_k(&ranking->answers, slot);
-        const struct answer answer = answers_at(&ranking->answers, slot, 0);
+    for (int i = 0; i < ranking->answers.count; i++) {
+        const int64_t k = ranking->answers.ranks[i];
+        const struct answer answer = answers_at(&ranking->answers, i, 0);
         if (k > 0 && k <= length)
             task->ranks->kth(task->session.context, &problem, k, &part, answer.kth, answer.better,
                              answer.equal);
-        else if (k >= 0)
+        else
             ties_result(&ranking->ties, k > 0 ? INT64_MAX : 0, answer.kth, answer.better, answer.equal);
     }
 }
@@ -207,28 +202,26 @@ static void end_text(struct task *task, int64_t row, int64_t rows) {
               ties->seen);
         share_outliers(ranking);
     }
-    for (int slot = 0; task->ranks == NULL && slot < answers_slots(task->options); slot++) {
-        const struct answer answer = answers_at(&ranking->answers, slot, 0);
-        const int64_t k = answers_k(&ranking->answers, slot);
-        if (k >= 0)
-            ties_result(ties, k, answer.kth, answer.better, answer.equal);
+    for (int i = 0; task->ranks == NULL && i < ranking->answers.count; i++) {
+        const struct answer answer = answers_at(&ranking->answers, i, 0);
+        ties_result(ties, ranking->answers.ranks[i], answer.kth, answer.better, answer.equal);
     }
     report_answers(ranking, 0, row, 1);
 }
 
 /* ---- Rows of a file that are longer than a piece --------------------------------------------- */
 
-/* The slots whose elements are to be found in a row of `length` elements; the others are filled here. Returns
- * how many there are. */
-static int list_slots(struct ranking *ranking, int64_t length, int64_t *ks, int *slots) {
+/* The ranks whose elements are to be found in a row of `length` elements; the slots of the others are filled
+ * here. Returns how many there are. */
+static int list_ranks(struct ranking *ranking, int64_t length, int64_t *ks, int *ranks) {
     int count = 0;
-    for (int slot = 0; slot < answers_slots(ranking->task.options); slot++) {
-        const int64_t k = answers_k(&ranking->answers, slot);
-        const struct answer answer = answers_at(&ranking->answers, slot, 0);
+    for (int i = 0; i < ranking->answers.count; i++) {
+        const int64_t k = ranking->answers.ranks[i];
+        const struct answer answer = answers_at(&ranking->answers, i, 0);
         if (k > 0 && k <= length) {
             ks[count] = k;
-            slots[count++] = slot;
-        } else if (k >= 0) {
+            ranks[count++] = i;
+        } else {
             ranking->ties.seen = length;
             ties_result(&ranking->ties, k > 0 ? INT64_MAX : 0, answer.kth, answer.better, answer.equal);
         }
@@ -266,9 +259,9 @@ static int64_t count_row(struct reader *reader) {
 
 static void take_narrowed(struct ranking *ranking) {
     struct task *task = &ranking->task;
-    const uint64_t most = (uint64_t)answers_slots(task->options);
+    const uint64_t most = (uint64_t)answers_ranks_max(task->options);
     int64_t *ks = allocate(most, sizeof *ks);
-    int *slots = allocate(most, sizeof *slots);
+    int *ranks = allocate(most, sizeof *ranks);
     struct place *places = allocate(most, sizeof *places);
     struct reader reader;
     reader_begin(&reader, &task->session, task->options, &task->source.matrix, task->predicate,
@@ -277,11 +270,11 @@ static void take_narrowed(struct ranking *ranking) {
         reader_go(&reader, row);
         const int64_t length = count_row(&reader);
         answers_place(&ranking->answers, length, matrix_number(task, row));
-        const int count = list_slots(ranking, length, ks, slots);
+        const int count = list_ranks(ranking, length, ks, ranks);
         if (count > 0)
             narrow_row(&reader, task->options, ks, count, places);
         for (int i = 0; i < count; i++) {
-            const struct answer answer = answers_at(&ranking->answers, slots[i], 0);
+            const struct answer answer = answers_at(&ranking->answers, ranks[i], 0);
             memcpy(answer.kth, places[i].kth, topk_type_size(ranking->answers.type));
             *answer.better = places[i].better;
             *answer.equal = places[i].equal;
@@ -290,7 +283,7 @@ static void take_narrowed(struct ranking *ranking) {
     }
     reader_end(&reader);
     release(ks);
-    release(slots);
+    release(ranks);
     release(places);
 }
 
@@ -316,9 +309,8 @@ static void take_shared(struct ranking *ranking) {
 /* A GPU's memory holds a row as a whole for one place. */
 static bool serves_whole(struct ranking *ranking, topk_problem *problem) {
     struct task *task = &ranking->task;
-    const int64_t k = answers_k(&ranking->answers, 0);
-    if (task->predicate != NULL || task->options->place_count > 1 || answers_k(&ranking->answers, 1) >= 0 ||
-        k < 1 || k > task->source.layout.cols)
+    const int64_t k = ranking->answers.ranks[0];
+    if (task->predicate != NULL || ranking->answers.count > 1 || k < 1 || k > task->source.layout.cols)
         return false;
     *problem = session_problem(task->options, task->source.layout.type, 1, task->source.layout.cols, k);
     return matrix_row(&task->source.matrix, 0) != NULL &&

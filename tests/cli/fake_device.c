@@ -7,7 +7,9 @@
  *   FAKE_DEVICE_BYTES   memory of the device; 0: there is no device
  *   FAKE_DEVICE_WHERE   the device has topk_where()
  *   FAKE_DEVICE_PLAIN   the device has no accumulators
- *   FAKE_DEVICE_LATE    no memory can be pinned early */
+ *   FAKE_DEVICE_LATE    no memory can be pinned early
+ *   FAKE_DEVICE_COUNTS  tells at the end how many calls of topk_simple_run() there were on either device, and
+ *                       how many copies to the device */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +85,8 @@ static struct allocation {
     uint64_t bytes;
 } allocations[ALLOCATIONS_MAX];
 
+static int uploads;
+
 static uint64_t device_bytes(void) {
     const char *text = getenv("FAKE_DEVICE_BYTES");
     return text != NULL ? strtoull(text, NULL, 10) : UINT64_C(1) << 33;
@@ -153,6 +157,7 @@ void device_release(void *memory) {
 
 void device_upload(void *device, const void *host, uint64_t bytes) {
     require_device(device, "elements");
+    uploads++;
     protect(PROT_READ | PROT_WRITE);
     memcpy(device, host, bytes);
     protect(PROT_NONE);
@@ -248,6 +253,11 @@ void device_slot_download_wait(int slot) {
 /* ---- The library ----------------------------------------------------------------------------- */
 
 static topk_context *fake; /* the device's context */
+static int runs;           /* of topk_simple_run() */
+
+static void tell_counts(void) {
+    fprintf(stderr, "%d runs, %d uploads\n", runs, uploads);
+}
 
 topk_status __wrap_topk_backend_status(topk_backend backend) {
     bool there = backend == TOPK_BACKEND_CUDA && device_bytes() > 0;
@@ -319,6 +329,8 @@ topk_status __wrap_topk_simple_run(topk_simple *simple, topk_operation operation
     const topk_context *context = topk_simple_context(simple);
     for (size_t i = 0; context == fake && i < sizeof others / sizeof others[0]; i++)
         require_device(others[i], "counts or a mask");
+    if (runs++ == 0 && getenv("FAKE_DEVICE_COUNTS") != NULL)
+        atexit(tell_counts);
     begin(context, input, output->values, output->indices, NULL);
     topk_status status = __real_topk_simple_run(simple, operation, problem, input, output, stream);
     protect(PROT_NONE);

@@ -127,6 +127,31 @@ class SameBits(harness.Case):
             for command in ("select", "kth"):
                 self.both(command, path, "-k", 10, "--piece-bytes", piece, env={**DEVICE, "FAKE_DEVICE_LATE": "1"})
 
+    def test_several_places(self):
+        """Each is what it is alone."""
+        rng = random.Random(SEED + 13)
+        places = ["1", "50%", "4500", "0", "99%", "2", "10%"]
+        quantiles = [".5", "0", ".123", "1", ".5", ".999"]
+        for rows, cols in ((1, 9000), (3, 5000), (40, 33)):
+            _, descr, code = rng.choice(NATIVE)
+            data = elements(rng, code, int(descr[2:]), rows * cols)
+            path = self.write("x.npy", npy_header(descr, (rows, cols)) + data)
+            for option, asked in (("-k", places), ("--quantile", quantiles)):
+                for more in [[], ["--ne", 0], ["--smallest", "--magnitude"]][:3 if option == "-k" else 2]:
+                    self.both("kth", path, option, ",".join(asked), *more)
+                    alone = [harness.topk("kth", path, option, place, "--padding", *more).out.splitlines(True) for place in asked]
+                    expected = b"".join(lines[row] for row in range(rows) for lines in alone)
+                    self.prints(expected, "kth", path, option, ",".join(asked), "--padding", *more)
+
+    def test_several_places_share_a_read(self):
+        env = {**DEVICE, "FAKE_DEVICE_COUNTS": "1"}
+        path = self.write("x.npy", npy_header("<f4", (2, 6000)) + random.Random(SEED + 14).randbytes(48000))
+        for device, counts in (("cpu", "1 runs, 0 uploads\n"), ("cuda", "3 runs, 1 uploads\n")):
+            result = harness.topk("kth", path, "-k", "1,50%,9", "--device", device, env=env)
+            if result.err == "":
+                self.skipTest("the device counts no calls")
+            self.assertEqual((result.status, result.err), (0, counts))
+
     def test_many_lines(self):
         if JOBS < 10:
             self.skipTest("more than one chunk of lines is much for an emulated GPU")
