@@ -386,6 +386,14 @@ class selector {
                                           equal.data(), stream));
     }
 
+    /* The same for several k, which all rows share, in any order: one call, where long rows are read once on
+     * the CPU. `ranks` lies where elements do. Outputs have room for rows x ranks, a row's side by side. */
+    template <class T>
+    void kth(const rows<T> &from, span<const std::int64_t> ranks, elements<T> values, counts better = nullptr,
+             counts equal = nullptr, topk_stream stream = nullptr) {
+        run_ranks(from, nullptr, ranks, values, better, equal, stream);
+    }
+
     /* The k-th best of those elements of each row that meet a predicate, and their counts. */
     template <class T>
     void kth_where(const rows<T> &from, const predicate &which, std::int64_t k, elements<T> values,
@@ -394,6 +402,14 @@ class selector {
         detail::require_bits(problem, which);
         detail::check(topk_simple_run_kth_where(get(), &problem, &from.input, &which, values.data(),
                                                 better.data(), equal.data(), stream));
+    }
+
+    template <class T>
+    void kth_where(const rows<T> &from, const predicate &which, span<const std::int64_t> ranks,
+                   elements<T> values, counts better = nullptr, counts equal = nullptr,
+                   topk_stream stream = nullptr) {
+        detail::require_bits(from.problem, which);
+        run_ranks(from, &which, ranks, values, better, equal, stream);
     }
 
     /* The elements that meet a predicate, in order. As many are written as the smaller output has room for,
@@ -476,12 +492,38 @@ class selector {
     }
 
     static topk_problem kth_problem(topk_problem problem, std::int64_t k, std::uint64_t room,
-                                    const counts &better, const counts &equal) {
+                                    const counts &better, const counts &equal, std::int64_t ranks = 1) {
         problem.k_max = k;
-        detail::require("values", room, problem.rows);
-        detail::require("better", better.room(), problem.rows);
-        detail::require("equal", equal.room(), problem.rows);
+        detail::require("values", room, problem.rows, ranks);
+        detail::require("better", better.room(), problem.rows, ranks);
+        detail::require("equal", equal.room(), problem.rows, ranks);
         return problem;
+    }
+
+    /* Any k beyond a row's end is as good as another, so none needs to be read here. */
+    template <class T>
+    void run_ranks(const rows<T> &from, const predicate *which, span<const std::int64_t> ranks,
+                   const elements<T> &values, const counts &better, const counts &equal, topk_stream stream) {
+        const std::int64_t length = from.problem.length_max;
+        const auto count = static_cast<std::int64_t>(ranks.size());
+        if (count == 0) {
+            return;
+        }
+        if (from.problem.extent_type != TOPK_INDEX_I64) {
+            detail::fail(TOPK_ERROR_CONTRADICTION,
+                         "ranks are int64, so extent_type must be, and with it all extents of rows");
+        }
+        topk_problem problem = kth_problem(from.problem, length < INT64_MAX ? length + 1 : length,
+                                           values.room(), better, equal, count);
+        topk_input input = from.input;
+        problem.ranks = count;
+        problem.k_stride = 0;
+        input.k = ranks.data();
+        detail::check(which == nullptr
+                          ? topk_simple_run_kth(get(), &problem, &input, values.data(), better.data(),
+                                                equal.data(), stream)
+                          : topk_simple_run_kth_where(get(), &problem, &input, which, values.data(),
+                                                      better.data(), equal.data(), stream));
     }
 
     std::unique_ptr<topk_simple, destroy> simple_;

@@ -104,6 +104,34 @@ void check_kth(topk::selector &selector) {
     CHECK(equal[0] == 2);
 }
 
+/* Each rank is what it is alone, in rows that the library reads once, too. */
+void check_ranks(topk::selector &selector) {
+    std::vector<float> long_rows(20000);
+    for (std::size_t i = 0; i < long_rows.size(); i++) {
+        long_rows[i] = static_cast<float>(i * 7919 % 5003);
+    }
+    const std::vector<int64_t> ranks = {10000, 1, 0, 6000, 1, 10001};
+    const topk_predicate below = topk::compare(TOPK_LT, 4000);
+    for (const std::vector<float> &elements : {scores, long_rows}) {
+        const topk::rows rows(elements, 2);
+        std::vector<float> values(12), filtered(12), alone(2);
+        positions better(12), equal(12), better_alone(2), equal_alone(2), none;
+        selector.kth(rows, ranks, values, better, equal);
+        selector.kth_where(rows, below, ranks, filtered);
+        for (std::size_t i = 0; i < ranks.size(); i++) {
+            selector.kth(rows, ranks[i], alone, better_alone, equal_alone);
+            for (std::size_t row = 0; row < 2; row++) {
+                const std::size_t at = row * ranks.size() + i;
+                CHECK(values[at] == alone[row] && better[at] == better_alone[row]);
+                CHECK(equal[at] == equal_alone[row]);
+            }
+            selector.kth_where(rows, below, ranks[i], alone);
+            CHECK(filtered[i] == alone[0] && filtered[ranks.size() + i] == alone[1]);
+        }
+        selector.kth(rows, none, nullptr, better);
+    }
+}
+
 void check_predicates(topk::selector &selector) {
     const topk::rows rows(scores, 2);
     positions counts(2), offsets(3), indices(8, -5);
@@ -285,6 +313,11 @@ void check_small_outputs(topk::selector &selector) {
     expect(low, "values has room for 1", [&] { selector.kth(rows, 2, value); });
     expect(low, "better has room for 1", [&] { selector.kth(rows, 2, nullptr, one); });
     expect(low, "equal has room for 1", [&] { selector.kth(rows, 2, nullptr, two, one); });
+    expect(low, "better has room for 3, which is less than 2 x 2",
+           [&] { selector.kth(rows, two, nullptr, three); });
+    topk::rows narrow = rows;
+    narrow.problem.extent_type = TOPK_INDEX_I32;
+    expect(TOPK_ERROR_CONTRADICTION, "ranks are int64", [&] { selector.kth(narrow, two, nullptr); });
     expect(low, "offsets has room for 2", [&] { selector.where(rows, predicate, nullptr, nullptr, two); });
     expect(low, "counts has room for 1", [&] { selector.count(rows, predicate, one); });
     expect(low, "bits has room for 0", [&] { selector.mask(rows, predicate, no_bits); });
@@ -358,6 +391,7 @@ int main() {
     check_select(selector);
     check_options(selector);
     check_kth(selector);
+    check_ranks(selector);
     check_predicates(selector);
     check_masks(selector);
     check_route(selector);
