@@ -5,7 +5,8 @@
 
 `topk`, `kthvalue`, `median` and `quantile` take the place of torch's. The others keep the k largest elements of each
 row. All work on CPU and CUDA tensors, are differentiable, and go through torch.compile, torch.export, torch.func,
-torch.fx.symbolic_trace, torch.jit.trace and CUDA graphs by way of the operators `torch.ops.libtopk.topk` and `argkth`.
+torch.fx.symbolic_trace, torch.jit.trace and CUDA graphs by way of the operators `torch.ops.libtopk.topk`, `argkth`
+and `argkths`.
 
 TorchScript's compiler takes none of these functions. torch.jit.script of a model with MaxK or SparseMaxK raises
 NotImplementedError; of code that calls topk() it ends in an error of torch's own. Use torch.export.export or

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kthvalue(), median() and quantile() for libtopk.torch, over an operator that tells where the k-th element is:
+"""kthvalue(), median() and quantile() for libtopk.torch, over operators that tell where the k-th elements are:
 
     libtopk::argkth(Tensor self, SymInt k, int dim, bool nan_first) -> Tensor
+    libtopk::argkths(Tensor self, SymInt[] k, int dim, bool nan_first) -> Tensor
 
-The operator returns integers, which have no gradient. Values are gathered by them: gather() has gradients in all modes.
+The second one's result has len(k) elements along `dim`. Both return integers, which have no gradient. Values are gathered by them: gather() has gradients in all modes.
 """
 from __future__ import annotations
 
@@ -15,12 +16,11 @@ from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from libtopk import _api, _torch_operator
 
-_NAME = "libtopk::argkth"
-
 _library = torch.library.Library("libtopk", "FRAGMENT")
-_library.define("argkth(Tensor self, SymInt k, int dim, bool nan_first) -> Tensor",
-                tags=(torch.Tag.pt2_compliant_tag,))
-_operator = torch.ops.libtopk.argkth.default
+for _name, _k in (("argkth", "SymInt"), ("argkths", "SymInt[]")):
+    _library.define(f"{_name}(Tensor self, {_k} k, int dim, bool nan_first) -> Tensor",
+                    tags=(torch.Tag.pt2_compliant_tag,))
+_argkth, _argkths = torch.ops.libtopk.argkth.default, torch.ops.libtopk.argkths.default
 
 
 def _first(flags, dim):
@@ -28,42 +28,66 @@ def _first(flags, dim):
     return _api.call_topk(flags.view(torch.uint8), 1, True, True, dim, None, None, None)[1].squeeze(dim)
 
 
-def _run(self, k, dim, nan_first):
-    """The lowest index of an element that equals the k-th smallest, NaN the largest; or, in rows that have NaN, of
-    the first one."""
-    self = self.detach()
-    kth = _api.kth(self, k, False, dim).kth.unsqueeze(dim)
+def _values(self, k, dim):
+    """The k-th smallest, side by side along `dim`. A GPU reads rows for each of them, and needs less memory one by one."""
+    if self.is_cuda or len(k) == 1:
+        return torch.cat([_api.kth(self, each, False, dim).kth.unsqueeze(dim) for each in k], dim)
+    return _api.kth(self, torch.tensor(k).reshape((1,) * (self.dim() - 1) + (-1,)), False, dim).kth
+
+
+def _index_of(self, kth, has_nan, dim):
     equal = self == kth
+    if has_nan is not None and (has_nan.is_cuda or has_nan.any()):  # the question would wait for a GPU
+        equal = torch.where(has_nan, self.isnan(), equal)
+    return _first(equal, dim).unsqueeze(dim)
+
+
+def _run(self, k, dim, nan_first):
+    return _run_all(self, [k], dim, nan_first).squeeze(dim)
+
+
+def _run_all(self, k, dim, nan_first):
+    """For each of k: the lowest index of an element that equals the k-th smallest, NaN the largest; or, in rows that
+    have NaN, of the first one."""
+    self = self.detach()
+    values = _values(self, k, dim)
+    has_nan = None
     if self.is_floating_point():
-        worst = _api.kth(self, 1, True, dim).kth.unsqueeze(dim) if nan_first else kth
-        has_nan = worst.isnan()
-        if has_nan.is_cuda or has_nan.any():  # the question would wait for a GPU
-            equal = torch.where(has_nan, self.isnan(), equal)
-    return _first(equal, dim)
+        has_nan = _values(self, [self.size(dim)], dim).isnan() if nan_first else values.isnan()
+        has_nan = has_nan.expand(values.shape)
+    parts = [None] * len(k) if has_nan is None else has_nan.split(1, dim)
+    return torch.cat([_index_of(self, kth, part, dim) for kth, part in zip(values.split(1, dim), parts)], dim)
 
 
 def _fake(self, k, dim, nan_first):
     return self.new_empty((*self.shape[:dim], *self.shape[dim + 1:]), dtype=torch.int64)
 
 
-def _below_autograd(*arguments):
-    with torch._C._AutoDispatchBelowAutograd():
-        return _operator(*arguments)
+def _fake_all(self, k, dim, nan_first):
+    return self.new_empty((*self.shape[:dim], len(k), *self.shape[dim + 1:]), dtype=torch.int64)
 
 
-def _batched(info, in_dims, self, k, dim, nan_first):
-    return _operator(self.movedim(in_dims[0], 0), k, dim + 1, nan_first), 0
+def _register(operator, run, fake):
+    def below_autograd(*arguments):
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*arguments)
+
+    def batched(info, in_dims, self, k, dim, nan_first):
+        return operator(self.movedim(in_dims[0], 0), k, dim + 1, nan_first), 0
+    name = operator.name()
+    _library.impl(name, run, "CPU")
+    _library.impl(name, run, "CUDA")
+    _library.impl(name, below_autograd, "Autograd")
+    torch.library.register_fake(name, fake, lib=_library)
+    torch.library.register_vmap(name, batched, lib=_library)
 
 
-_library.impl("argkth", _run, "CPU")
-_library.impl("argkth", _run, "CUDA")
-_library.impl("argkth", _below_autograd, "Autograd")
-torch.library.register_fake(_NAME, _fake, lib=_library)
-torch.library.register_vmap(_NAME, _batched, lib=_library)
+_register(_argkth, _run, _fake)
+_register(_argkths, _run_all, _fake_all)
 
 
-def _argkth(input, *arguments):
-    return _run(input, *arguments) if _torch_operator.is_direct(input) else _operator(input, *arguments)
+def _call(operator, run, input, *arguments):
+    return run(input, *arguments) if _torch_operator.is_direct(input) else operator(input, *arguments)
 
 
 def _row_of(name, input, dim):
@@ -101,7 +125,7 @@ def _selected(input, k, dim, keepdim, nan_first):
     """(values, indices) of the k-th smallest along a dimension."""
     if not input.dim():
         return input.clone(), torch.zeros((), dtype=torch.int64, device=input.device)
-    indices = _argkth(input, k, dim, nan_first).unsqueeze(dim)
+    indices = _call(_argkth, _run, input, k, dim, nan_first).unsqueeze(dim)
     values = input.gather(dim, indices)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
@@ -232,18 +256,16 @@ def _numbers(q, input):
 
 
 def _quantiles(rows, qs, dim, interpolation):
-    found = {}
-
-    def at(place):
-        if place not in found:
-            found[place] = _selected(rows, place + 1, dim, False, True)
-        return found[place]
+    places = [each * (rows.size(dim) - 1) for each in qs]
+    if interpolation in _ROUNDED:
+        places = [_ROUNDED[interpolation](place) for place in places]
+    wanted = list(dict.fromkeys(end for place in places for end in (math.floor(place), math.ceil(place))))
+    indices = _call(_argkths, _run_all, rows, [place + 1 for place in wanted], dim, True)
+    found = dict(zip(wanted, zip(rows.gather(dim, indices).unbind(dim), indices.unbind(dim))))
     results = []
-    for place in (each * (rows.size(dim) - 1) for each in qs):
-        if interpolation in _ROUNDED:
-            place = _ROUNDED[interpolation](place)
+    for place in places:
         low, high = math.floor(place), math.ceil(place)
-        (a, index), (b, other) = at(low), at(high)
+        (a, index), (b, other) = found[low], found[high]
         weight = 0.5 if interpolation == "midpoint" else place - low
         results.append(a if low == high else torch.where(index == other, a, torch.lerp(a, b, weight)))
     return results

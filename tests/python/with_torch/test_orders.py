@@ -70,6 +70,30 @@ def test_quantiles(device, interpolation):
                         assert_same(mine, theirs, 1e-6 if dtype == torch.float32 else 1e-14)
 
 
+@pytest.mark.parametrize("shape, dim", (((9000,), 0), ((3, 7000), 1), ((6000, 3), 0), ((2, 5000, 2), 1)), ids=str)
+def test_quantiles_of_long_rows_are_what_each_is_alone(device, shape, dim):
+    """With NaN in one row; its gradient, too, where several quantiles are the same element."""
+    x = distinct(*shape, device=device, dtype=torch.float64)
+    if len(shape) > 1:
+        x[(0,) * dim + (17, *[0] * (x.dim() - dim - 1))] = math.nan
+    x.requires_grad_()
+    qs = torch.tensor([0.5, 0, 0.123, 0.5, 1, 0.12301], dtype=x.dtype, device=device)
+    for interpolation in INTERPOLATIONS:
+        together = ours.quantile(x, qs, dim, interpolation=interpolation)
+        alone = torch.stack([ours.quantile(x, q, dim, interpolation=interpolation) for q in qs])
+        assert_same(together, alone)
+        weights = torch.rand_like(alone)
+        mine, theirs = (torch.autograd.grad((found * weights).sum(), x)[0] for found in (together, alone))
+        assert_same(mine, theirs, 1e-14)
+
+
+def test_quantiles_share_a_call(monkeypatch):
+    ks = []
+    monkeypatch.setattr(ours._orders._api, "kth", lambda x, k, *more, kth=ours._orders._api.kth: ks.append(k) or kth(x, k, *more))
+    ours.quantile(distinct(2, 50), torch.tensor([0.1, 0.2, 0.31]), 1)
+    assert len(ks) == 2 and sorted(ks[0].flatten().tolist()) == [5, 6, 10, 11, 16, 17] and ks[1] == 50  # which tells of NaN
+
+
 def test_no_quantiles(device):
     x, q = distinct(3, 5, device=device), torch.empty(0, device=device)
     for dim in (None, 0, 1):
@@ -207,3 +231,4 @@ def test_graphs(device):
     assert_same(torch.export.export(Model(), (x,)).module()(x), wanted)
     assert_same(torch.jit.trace(Model(), (x,))(x.flip(1)), Model()(x.flip(1)))
     torch.library.opcheck(torch.ops.libtopk.argkth.default, (x, 2, 1, True))
+    torch.library.opcheck(torch.ops.libtopk.argkths.default, (x, [4, 1, 2], 0, True))
