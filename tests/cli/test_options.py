@@ -103,7 +103,8 @@ class Lists(harness.Case):
         for tag in re.findall(r"^\.TP\n(.*)$", section, re.M):
             described |= set(re.findall(r"(?<![a-z-])--?[a-zV?][a-z-]*", re.sub(r"\\f.", " ", tag)))
         self.assertEqual(described, names | self.OF_ARGP)
-        self.assertLessEqual(set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", manual)), described)
+        for page in manual, self.source("cli/topk-formats.5").replace("\\-", "-"):
+            self.assertLessEqual(set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", page)), described)
         self.assertFalse(hidden & described)
 
     def test_readme_and_tables(self):

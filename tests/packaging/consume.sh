@@ -19,6 +19,7 @@ install)
     mv "$prefix.elsewhere" "$prefix" # nothing in it may depend on where it was installed
     printf '3\n1\n2\n' | "$prefix/bin/topk" select - -k 1 | grep -qx '0	3'
     test -s "$prefix/share/man/man1/topk.1"
+    test -s "$prefix/share/man/man5/topk-formats.5"
     test -s "$prefix/share/bash-completion/completions/topk"
     test -s "$prefix/share/zsh/site-functions/_topk"
     python3 "$source/tests/tree/links.py" "$prefix/share/doc/topk" 100

@@ -59,6 +59,7 @@ done
 test -s "$usr/share/doc/topk/README.md"
 python3 "$source/tests/tree/links.py" "$usr/share/doc/topk" 100
 zcat "$usr/share/man/man1/topk.1.gz" | cmp - "$source/cli/topk.1"
+zcat "$usr/share/man/man5/topk-formats.5.gz" | cmp - "$source/cli/topk-formats.5"
 fail_if grep -q RUNPATH <<END
 $(readelf -d "$usr/bin/topk")
 END
