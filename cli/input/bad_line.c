@@ -30,8 +30,12 @@ static void describe_number(const struct line_format *format, const struct line_
                                     : "uint64");
         break;
     case NUMBER_COMMA:
-        snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,
-                 format->sizes || format->delimiter >= 0 ? "" : "; fields need --csv");
+        if (format->point == ',')
+            snprintf(reason, size, "'%s' has a point, but --decimal says that decimals have a comma", token);
+        else
+            snprintf(reason, size, "'%s' has a comma, but decimals need a point (%s)%s", token,
+                     format->sizes ? "LC_ALL=C" : "LC_ALL=C, or --decimal ,",
+                     format->sizes || format->delimiter >= 0 ? "" : "; fields need --csv");
         break;
     default:
         snprintf(reason, size, "'%s' is not %s", token,

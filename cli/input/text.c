@@ -45,6 +45,7 @@ void text_open(struct text *text, const struct options *options) {
                  : options->field > 0     ? options->field
                                           : 1,
         .delimiter = options->delimiter,
+        .point = options_point(options),
         .end = options->zero_terminated ? '\0' : '\n',
         .quotes = options->csv,
         .sizes = options->human,

@@ -22,6 +22,7 @@ enum key {
     KEY_COLUMN,
     KEY_BY,
     KEY_DELIMITER,
+    KEY_DECIMAL,
     KEY_CSV,
     KEY_HEADER,
     KEY_SKIP_INVALID,

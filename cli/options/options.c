@@ -13,7 +13,7 @@
 /* An integer is compared as it is written, which the library can do up to 64 bits. */
 static void check_bound(const struct options *options, const topk_bound *bound, const struct beyond *beyond) {
     if (beyond->text != NULL && bound->type == TOPK_BOUND_F64 && isfinite(beyond->nearest) &&
-        strpbrk(beyond->text, ".eE") == NULL && !options_as_written(options))
+        strpbrk(beyond->text, ".,eE") == NULL && !options_as_written(options))
         fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", beyond->text);
 }
 
@@ -21,8 +21,8 @@ static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
     if (!text && (options_fields(options) || options->header > 0 || options->skip_invalid || options->human ||
-                  options->zero_terminated))
-        fail_usage("--field, --column, --delimiter, --csv, --header, --skip-invalid, --human and "
+                  options->zero_terminated || options->decimal != 0))
+        fail_usage("--field, --column, --delimiter, --decimal, --csv, --header, --skip-invalid, --human and "
                    "--zero-terminated are "
                    "for text, and '%s' is %s",
                    options->path, format_words[format]);
@@ -85,6 +85,20 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
     if (options_approximate(&options->problem))
         fail_usage(
             "--mpi takes no --epsilon, --epsilon-relative and --max-iterations: ranks do not approximate");
+}
+
+static void check_decimal(const struct options *options) {
+    if (options->comma_bound != NULL && options->decimal != ',')
+        fail_usage("bound '%s' is not a number: decimals have a point, unless --decimal says else",
+                   options->comma_bound);
+    if (options->decimal == 0)
+        return;
+    if (options->delimiter == options->decimal)
+        fail_usage(
+            "'%c' cannot both separate fields and begin decimals: choose another --delimiter, or --decimal",
+            options->decimal);
+    if (options->human)
+        fail_usage("--human takes a comma or a point, as it finds them: leave --decimal out");
 }
 
 /* The elements that tie are counted in another pass, which knows no predicate. */
@@ -169,6 +183,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->csv && options->delimiter < 0)
         options->delimiter = ',';
+    check_decimal(options);
     if (options->column != NULL && options->field > 0)
         fail_usage("--field and --column both say which field: choose");
     if (options->column != NULL && options->header == 0)

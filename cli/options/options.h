@@ -54,6 +54,8 @@ struct options {
     const char *by;           /* select: the field whose values make groups; NULL: not given */
     int64_t by_field;         /* its number, unless a column is named: then it is a name, too */
     int delimiter;            /* -1: not given */
+    char decimal;             /* the sign between units and decimals, '.' or ','; 0: not given */
+    const char *comma_bound;  /* a bound with a comma for a point; NULL: there is none */
     bool csv;
     int64_t header; /* lines before the first element */
     bool skip_invalid;
@@ -106,6 +108,11 @@ static inline bool options_as_written(const struct options *options) {
 /* Whether the input is an array whose axes make rows. */
 static inline bool options_axes(const struct options *options) {
     return options->format >= FORMAT_NPY && options->format <= FORMAT_SAFETENSORS;
+}
+
+/* The decimal sign of text. */
+static inline char options_point(const struct options *options) {
+    return options->decimal == ',' ? ',' : '.';
 }
 
 /* Whether a line of text has fields, and is printed whole. */

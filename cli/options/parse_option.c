@@ -39,13 +39,18 @@ static double parse_epsilon(const char *option, const char *text) {
     return number.f64;
 }
 
-static void parse_bound(const char *text, topk_bound *bound, struct beyond *beyond) {
+/* --decimal may follow: until then a comma may be the point. */
+static void parse_bound(struct options *options, const char *text, topk_bound *bound, struct beyond *beyond) {
     union number number;
-    enum number_status status = bound_parse(text, bound);
+    char point = '.';
+    if (bound_parse(point, text, bound) == NUMBER_COMMA) {
+        point = ',';
+        options->comma_bound = text;
+    }
+    const enum number_status status = bound_parse(point, text, bound);
     if (status == NUMBER_SYNTAX || status == NUMBER_COMMA)
-        fail_usage("bound '%s' is not a number%s", text,
-                   status == NUMBER_COMMA ? ": decimals have a point" : "");
-    if (number_parse(TOPK_F64, text, strlen(text), &number) != NUMBER_OK)
+        fail_usage("bound '%s' is not a number%s", text, point == ',' ? ": decimals have a point" : "");
+    if (number_parse_point(TOPK_F64, point, text, strlen(text), &number) != NUMBER_OK)
         *beyond = beyond_of(text, strlen(text), number.f64);
 }
 
@@ -55,12 +60,12 @@ static void parse_predicate(struct argp_state *state, struct options *options, t
     if (predicate->kind != TOPK_PREDICATE_UNDEFINED)
         fail_usage("one predicate is enough");
     predicate->kind = kind;
-    parse_bound(text, &predicate->low, &options->low_beyond);
+    parse_bound(options, text, &predicate->low, &options->low_beyond);
     if (kind != TOPK_BETWEEN)
         return;
     if (state->next >= state->argc)
         fail_usage("--between takes two bounds");
-    parse_bound(state->argv[state->next++], &predicate->high, &options->high_beyond);
+    parse_bound(options, state->argv[state->next++], &predicate->high, &options->high_beyond);
 }
 
 static int parse_delimiter(const char *text) {
@@ -69,6 +74,12 @@ static int parse_delimiter(const char *text) {
     if (text[0] == '\0' || text[1] != '\0' || text[0] == '\n' || text[0] == '\r')
         fail_usage("--delimiter: '%s' is not a single character of a line", text);
     return (unsigned char)text[0];
+}
+
+static char parse_decimal(const char *text) {
+    if (strcmp(text, ",") != 0 && strcmp(text, ".") != 0)
+        fail_usage("--decimal: '%s' is neither a comma nor a point", text);
+    return text[0];
 }
 
 static topk_type parse_dtype(const char *name) {
@@ -151,6 +162,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_DELIMITER:
         options->delimiter = parse_delimiter(argument);
+        break;
+    case KEY_DECIMAL:
+        options->decimal = parse_decimal(argument);
         break;
     case KEY_CSV:
         options->csv = true;

@@ -33,6 +33,8 @@ static const struct argp_option text_options[] = {
     {"column", KEY_COLUMN, "NAME", 0,
      "The number is the field that the header calls NAME; prints the header, too", 0},
     {"delimiter", KEY_DELIMITER, "C", 0, "Fields are separated by the character C, not by blanks", 0},
+    {"decimal", KEY_DECIMAL, "C", 0,
+     "Numbers have the character C, a comma or a point, before their decimals", 0},
     {"csv", KEY_CSV, NULL, 0, "Fields are separated by commas, and may be quoted", 0},
     {"header", KEY_HEADER, "N", OPTION_ARG_OPTIONAL, "Leave out the first N lines (1)", 0},
     {"skip-invalid", KEY_SKIP_INVALID, NULL, 0, "Pass over lines that hold no number, and say how many", 0},

@@ -6,6 +6,14 @@
 #include "element.h"
 #include "output.h"
 
+/* A number with its point as the input has it. Changes the text. */
+static void print_number(const struct report *report, char *text, size_t length) {
+    char *point = memchr(text, '.', length);
+    if (point != NULL && report->comma)
+        *point = ',';
+    output_bytes(text, length);
+}
+
 static void print_value(const struct report *report, topk_type type, const void *value,
                         const struct beyond *beyond) {
     struct element_text text;
@@ -18,7 +26,7 @@ static void print_value(const struct report *report, topk_type type, const void 
     element_format(type, value, &text);
     bool quoted = report->json && !element_is_finite(type, value);
     output_bytes("\"", quoted);
-    output_bytes(text.text, text.length);
+    print_number(report, text.text, text.length);
     output_bytes("\"", quoted);
 }
 
@@ -71,6 +79,7 @@ void report_begin(struct report *report, const struct options *options, const ch
         .json = options->json,
         .matrix = matrix,
         .zero_terminated = options->zero_terminated,
+        .comma = options_point(options) == ',' && !options->json,
         .whole_lines = options_fields(options),
         .names_places =
             options->place_count > 1 || (options->place_count == 1 && options->places->kind != PLACE_NUMBER),
@@ -155,12 +164,15 @@ void report_place(struct report *report, int64_t row, const struct place_answer 
         output_string(", ");
     }
     output_string(report->json ? "\"value\": " : "");
-    if (answer->between)
+    if (answer->between) {
         print_value(report, TOPK_F64, &answer->mean, NULL);
-    else if (answer->value == NULL)
-        output_string(answer->decimal);
-    else
+    } else if (answer->value == NULL) {
+        char decimal[ANSWER_DECIMAL_BYTES];
+        strcpy(decimal, answer->decimal);
+        print_number(report, decimal, strlen(decimal));
+    } else {
         print_value(report, report->type, answer->value, answer->beyond);
+    }
     print_member(report->json ? ", \"better\": " : "\t", answer->better);
     print_member(report->json ? ", \"equal\": " : "\t", answer->equal);
     output_string(report->json ? "}" : "\n");

@@ -25,6 +25,7 @@ struct report {
     bool matrix;
     bool zero_terminated; /* lines of text input are printed with NUL for an end */
     bool whole_lines;     /* text input with fields: its lines are printed without their index */
+    bool comma;           /* is the point, but in JSON */
     bool any;             /* a result has been printed */
     bool names_places;    /* results in JSON say which place they answer for */
     topk_type type;

@@ -18,6 +18,10 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+static bool is_point(char c) {
+    return c == '.' || c == ',';
+}
+
 /* The number in digits; very many digits stand for a very large one. */
 static int64_t read_exponent(const char *text, const char *end) {
     static const int64_t most = INT64_C(1000000000000000);
@@ -33,12 +37,12 @@ static struct scientific read_decimal(const char *text, size_t length) {
     const char *end = text + length;
     text += *text == '-' || *text == '+';
     const char *mantissa_end = text;
-    while (mantissa_end < end && (is_digit(*mantissa_end) || *mantissa_end == '.'))
+    while (mantissa_end < end && (is_digit(*mantissa_end) || is_point(*mantissa_end)))
         mantissa_end++;
-    const char *point = memchr(text, '.', (size_t)(mantissa_end - text));
-    if (point == NULL)
-        point = mantissa_end;
-    while (text < mantissa_end && (*text == '0' || *text == '.'))
+    const char *point = text;
+    while (point < mantissa_end && !is_point(*point))
+        point++;
+    while (text < mantissa_end && (*text == '0' || is_point(*text)))
         text++;
     struct scientific read = {text, mantissa_end, text < point ? point - text : point - text + 1};
     if (mantissa_end < end)
@@ -48,7 +52,7 @@ static struct scientific read_decimal(const char *text, size_t length) {
 
 /* The next digit; 0 behind the last one. */
 static int next_digit(struct scientific *decimal) {
-    if (decimal->digits < decimal->end && *decimal->digits == '.')
+    if (decimal->digits < decimal->end && is_point(*decimal->digits))
         decimal->digits++;
     return decimal->digits < decimal->end ? *decimal->digits++ - '0' : 0;
 }

@@ -132,8 +132,8 @@ static inline const char *parse_short(const struct line_format *format, const ch
         text++;
     const bool quoted = format->quotes && *text == '"';
     text += quoted;
-    const char *after =
-        format->sizes ? size_parse_short(text, &value->f64) : number_parse_short(format->type, text, value);
+    const char *after = format->sizes ? size_parse_short(text, &value->f64)
+                                      : number_parse_short(format->type, format->point, text, value);
     if (after == NULL || (quoted && *after++ != '"'))
         return NULL;
     if (*after == format->end)
@@ -162,7 +162,7 @@ static enum number_status parse_token(const struct line_format *format, const ch
                                       union number *value) {
     if (format->sizes)
         return size_parse(token, length, &value->f64);
-    const enum number_status status = number_parse(format->type, token, length, value);
+    const enum number_status status = number_parse_point(format->type, format->point, token, length, value);
     return status == NUMBER_INEXACT && format->rounds ? NUMBER_OK : status;
 }
 

@@ -152,7 +152,8 @@ static bool is_word(const char *text, const char *end, const char *word) {
     return text == end && *word == '\0';
 }
 
-static enum number_status parse_f64(bool negative, const char *text, const char *end, double *value) {
+static enum number_status parse_f64(bool negative, char point, const char *text, const char *end,
+                                    double *value) {
     double sign = negative ? -1.0 : 1.0;
     if (is_word(text, end, "inf") || is_word(text, end, "infinity")) {
         *value = sign * (double)INFINITY;
@@ -163,7 +164,7 @@ static enum number_status parse_f64(bool negative, const char *text, const char 
         return NUMBER_OK;
     }
     struct decimal decimal;
-    if (!scan_decimal(text, end, '.', &decimal))
+    if (!scan_decimal(text, end, point, &decimal))
         return NUMBER_SYNTAX;
     enum number_status status = round_decimal(&decimal, value);
     *value *= sign;
@@ -185,21 +186,23 @@ static enum number_status parse_magnitude(const char *text, const char *end, uin
     return overflow ? NUMBER_RANGE : NUMBER_OK;
 }
 
-/* Whether text is no number because of its commas: digits, points and commas, and perhaps an exponent. */
-static enum number_status refuse_syntax(const char *text, const char *end) {
+/* Whether text is no number because of its commas, or of its points where the comma is the point: digits,
+ * points and commas, and perhaps an exponent. */
+static enum number_status refuse_syntax(char point, const char *text, const char *end) {
     const char *at = text;
-    bool digits = false, commas = false;
+    bool digits = false, others = false;
     for (; at < end && (is_digit(*at) || *at == '.' || *at == ','); at++) {
         digits |= is_digit(*at);
-        commas |= *at == ',';
+        others |= *at == (point == ',' ? '.' : ',');
     }
     int64_t exponent = 0;
     const bool whole =
         at == end || ((*at == 'e' || *at == 'E') && scan_exponent(at + 1, end, &exponent) == end);
-    return digits && commas && whole ? NUMBER_COMMA : NUMBER_SYNTAX;
+    return digits && others && whole ? NUMBER_COMMA : NUMBER_SYNTAX;
 }
 
-enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value) {
+enum number_status number_parse_point(topk_type type, char point, const char *text, size_t length,
+                                      union number *value) {
     const char *end = text + length;
     bool negative = length > 0 && *text == '-';
     if (length > 0 && (*text == '-' || *text == '+'))
@@ -207,17 +210,21 @@ enum number_status number_parse(topk_type type, const char *text, size_t length,
     uint64_t magnitude;
     enum number_status status;
     if (type == TOPK_F64) {
-        status = parse_f64(negative, text, end, &value->f64);
-        return status == NUMBER_SYNTAX ? refuse_syntax(text, end) : status;
+        status = parse_f64(negative, point, text, end, &value->f64);
+        return status == NUMBER_SYNTAX ? refuse_syntax(point, text, end) : status;
     }
     status = parse_magnitude(text, end, &magnitude);
     if (status != NUMBER_OK)
-        return status == NUMBER_SYNTAX ? refuse_syntax(text, end) : status;
+        return status == NUMBER_SYNTAX ? refuse_syntax(point, text, end) : status;
     uint64_t most = type == TOPK_I64 ? (uint64_t)INT64_MAX + negative : negative ? 0 : UINT64_MAX;
     if (magnitude > most)
         return NUMBER_RANGE;
     value->u64 = negative ? 0 - magnitude : magnitude;
     return NUMBER_OK;
+}
+
+enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value) {
+    return number_parse_point(type, '.', text, length, value);
 }
 
 /* The power that the unit at `text` stands for, of 1000 if `decimal`, else of 1024; -1: it is no unit. */
@@ -247,7 +254,7 @@ enum number_status size_parse(const char *text, size_t length, double *value) {
     const char *comma = memchr(text, ',', (size_t)(unit - text));
     const bool is_point = comma != NULL && unit - comma > 1 && unit - comma <= 3;
     if (power < 0 || !scan_decimal(text, unit, is_point ? ',' : '.', &decimal))
-        return power < 0 ? NUMBER_SYNTAX : refuse_syntax(text, unit);
+        return power < 0 ? NUMBER_SYNTAX : refuse_syntax('.', text, unit);
     if (decimal_unit)
         decimal.exponent += 3 * power;
     enum number_status status = round_decimal(&decimal, value);
@@ -316,7 +323,7 @@ static const char *short_exponent(const char *text, int *exponent) {
     return end;
 }
 
-const char *number_parse_short(topk_type type, const char *text, union number *value) {
+const char *number_parse_short(topk_type type, char point, const char *text, union number *value) {
     enum { EXACT_DIGITS = 18 }; /* cannot overflow int64 */
     bool negative = *text == '-';
     text += *text == '-' || *text == '+';
@@ -330,7 +337,7 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
         return end;
     }
     int exponent = 0;
-    if (*end == '.') {
+    if (*end == point) {
         const char *fraction = end + 1;
         end = sum_digits(fraction, &digits);
         count += end - fraction;
@@ -356,7 +363,8 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
 const char *size_parse_short(const char *text, double *value) {
     static const char letters[] = "KMGTPE";
     union number number;
-    const char *end = is_digit(*text) || *text == '.' ? number_parse_short(TOPK_F64, text, &number) : NULL;
+    const char *end =
+        is_digit(*text) || *text == '.' ? number_parse_short(TOPK_F64, '.', text, &number) : NULL;
     if (end == NULL)
         return NULL;
     for (const char *at = text; at < end; at++) /* no size has an exponent */
@@ -371,7 +379,7 @@ const char *size_parse_short(const char *text, double *value) {
 
 /* ---- Numbers on the command line ------------------------------------------------------------- */
 
-enum number_status bound_parse(const char *text, topk_bound *bound) {
+enum number_status bound_parse(char point, const char *text, topk_bound *bound) {
     size_t length = strlen(text);
     union number number;
     if (number_parse(TOPK_I64, text, length, &number) == NUMBER_OK) {
@@ -384,7 +392,7 @@ enum number_status bound_parse(const char *text, topk_bound *bound) {
         bound->value.u64 = number.u64;
         return NUMBER_OK;
     }
-    const enum number_status status = number_parse(TOPK_F64, text, length, &number);
+    const enum number_status status = number_parse_point(TOPK_F64, point, text, length, &number);
     if (status != NUMBER_SYNTAX && status != NUMBER_COMMA)
         *bound = (topk_bound){TOPK_BOUND_F64, {.f64 = number.f64}};
     return status;

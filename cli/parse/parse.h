@@ -19,8 +19,8 @@ enum number_status {
     NUMBER_RANGE,   /* beyond the largest or below the smallest of the type; of F64, also rounded to 0 */
     NUMBER_INEXACT, /* of F64 from 2^53 up: not the shortest decimal of the nearest float64, but another
                        number */
-    NUMBER_COMMA,   /* no number because of commas, which some locales write as the point or between thousands
-                     */
+    NUMBER_COMMA, /* no number because of commas, which some locales write as the point or between thousands;
+                     where the comma is the point, because of points */
 };
 
 /* An element of text: which member counts is said by a topk_type of F64, I64 or U64. */
@@ -35,15 +35,19 @@ union number {
  * integer with optional sign. */
 enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value);
 
+/* The same where `point` is the decimal sign: '.' or ','. */
+enum number_status number_parse_point(topk_type type, char point, const char *text, size_t length,
+                                      union number *value);
+
 /* Parses text[0, length) as a size: digits with an optional point, and perhaps a unit. K (or k), M, G, T, P,
  * E and Ki or KiB and their like are powers of 1024, kB, KB, MB and their like powers of 1000; B is 1. A
  * comma before the last one or two digits is a point. Rounded to nearest. */
 enum number_status size_parse(const char *text, size_t length, double *value);
 
 /* The fast case: parses the short number that begins at `text`, and returns its end, or NULL when
- * number_parse() has to decide. Text must hold a byte that belongs to no number at its end, e.g. a
+ * number_parse_point() has to decide. Text must hold a byte that belongs to no number at its end, e.g. a
  * newline. */
-const char *number_parse_short(topk_type type, const char *text, union number *value);
+const char *number_parse_short(topk_type type, char point, const char *text, union number *value);
 
 /* The same for sizes. It may stop within a unit, which size_parse() then has to read. */
 const char *size_parse_short(const char *text, double *value);
@@ -51,7 +55,7 @@ const char *size_parse_short(const char *text, double *value);
 /* A bound of a comparison: integers of 64 bits are taken exactly, other numbers rounded to float64.
  * NUMBER_RANGE: it became an infinity, or a 0 with its sign. NUMBER_INEXACT: it was rounded, and lost digits.
  */
-enum number_status bound_parse(const char *text, topk_bound *bound);
+enum number_status bound_parse(char point, const char *text, topk_bound *bound);
 
 /* The shortest decimal that reads as a finite float64 of at least 2^53, the nearest one among those: digits,
  * e and an exponent. Returns its length. */
@@ -94,10 +98,10 @@ struct place_pair place_among(const struct place_asked *asked, int64_t length, e
 
 /* ---- Numbers beyond float64 ------------------------------------------------------------------ */
 
-/* A decimal that number_parse() found out of RANGE: beyond the largest float64, or between 0 and the least
- * one; or INEXACT. It is compared as it is written, and a float64 as its shortest decimal: so is every number
- * that is none of these, for from 2^53 up they all are such decimals. Only exponents of more than 15 digits
- * are as good as infinite. */
+/* A decimal, with point or comma, that number_parse_point() found out of RANGE: beyond the largest float64,
+ * or between 0 and the least one; or INEXACT. It is compared as it is written, and a float64 as its shortest
+ * decimal: so is every number that is none of these, for from 2^53 up they all are such decimals. Only
+ * exponents of more than 15 digits are as good as infinite. */
 struct beyond {
     const char *text;
     size_t length;
@@ -105,7 +109,7 @@ struct beyond {
     double nearest; /* the nearest float64 without sign: infinite, 0, or at least 2^53 */
 };
 
-/* `nearest` is what number_parse() left. */
+/* `nearest` is what number_parse_point() left. */
 struct beyond beyond_of(const char *text, size_t length, double nearest);
 
 /* That nearest float64 again. */
@@ -132,10 +136,11 @@ struct line_format {
     topk_type type; /* F64, I64 or U64 */
     int64_t field;  /* from 1; 0: the line holds the number and nothing else but blanks */
     int delimiter;  /* the byte between fields; -1: runs of blanks, as awk has it */
-    char end;       /* the byte that ends a line: LF, or NUL, where LF is a blank */
-    bool quotes;    /* a field may be quoted, as RFC 4180 says, and then hold delimiters and line ends */
-    bool sizes;     /* of F64: numbers are those of size_parse() */
-    bool rounds;    /* of F64: an INEXACT number is rounded, and no error */
+    char point;  /* the decimal sign: '.' or ',', which is not the delimiter. Sizes have rules of their own */
+    char end;    /* the byte that ends a line: LF, or NUL, where LF is a blank */
+    bool quotes; /* a field may be quoted, as RFC 4180 says, and then hold delimiters and line ends */
+    bool sizes;  /* of F64: numbers are those of size_parse() */
+    bool rounds; /* of F64: an INEXACT number is rounded, and no error */
 };
 
 /* Why a line was refused. The token is where the number should have been. */

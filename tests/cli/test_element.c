@@ -100,7 +100,7 @@ static double bound_of(topk_type type, const char *text) {
     struct options options = {.predicate = TOPK_PREDICATE_INIT};
     options.predicate.kind = TOPK_BETWEEN;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
-    const enum number_status status = bound_parse(text, &options.predicate.low);
+    const enum number_status status = bound_parse('.', text, &options.predicate.low);
     if (status == NUMBER_OK || status == NUMBER_INEXACT) {
         options.predicate.high = options.predicate.low;
         predicate = bounds_predicate(&options, type);

@@ -39,7 +39,7 @@ class Help(harness.Case):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
             "Input:": "array axis cols dtype flat format shards skip-bytes",
-            "Text:": "by column csv delimiter field header human skip-invalid z zero-terminated",
+            "Text:": "by column csv decimal delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "interpolation k magnitude nan order padding quantile smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
@@ -149,7 +149,7 @@ class Usage(harness.Case):
                 (["where", "-", "--gt", "1", "--lt", "2"], "one predicate is enough"),
                 (["where", "-", "--between", "1"], "--between takes two bounds"),
                 (["where", "-", "--gt", "x"], "bound 'x' is not a number"),
-                (["where", "-", "--gt", "0,5"], "bound '0,5' is not a number: decimals have a point"),
+                (["where", "-", "--gt", "0,5"], "bound '0,5' is not a number: decimals have a point, unless --decimal says else"),
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
                 (["where", "a.npy", "--eq", "18446744073709551617"],
                  "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
@@ -177,8 +177,8 @@ class Usage(harness.Case):
                  "--format: 'csv' is none of auto, text, npy, npz, safetensors, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
                  r"--field, --column, --delimiter, .* are for text, and 'a\.npy' is npy"),
-                *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
-                  for option in ("--csv", "--header", "--skip-invalid", "--human")),
+                *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option.split("=")[0])
+                  for option in ("--csv", "--header", "--skip-invalid", "--human", "--decimal=,")),
                 (["select", "-", "-k", "1", "--field", "1", "--column", "a"],
                  "--field and --column both say which field: choose"),
                 (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),

@@ -71,6 +71,63 @@ class Numbers(harness.Case):
                     stdin=b"18446744073709551614\n18446744073709551615\n-0\n")
 
 
+class DecimalCommas(harness.Case):
+    """--decimal , reads and prints as the same text with points does, but for that sign."""
+
+    def both(self, command, lines, *arguments):
+        expected = harness.topk(*command, *arguments, stdin=lines)
+        self.assertEqual((expected.status, expected.err), (0, ""))
+        swapped = [word.replace(".", ",") if isinstance(word, str) else word for word in arguments]
+        self.prints(expected.out.replace(b".", b","), *command, *swapped, "--decimal", ",", stdin=lines.replace(b".", b","))
+
+    def test_all_commands(self):
+        rng = random.Random(7)
+        texts = ["%.*f" % (rng.randrange(20), rng.uniform(-9, 9)) for _ in range(300)]
+        texts += ["1.5e3", "-.5", "5.", "inf", "nan", "7", "9007199254740993.5", "1.25e400", "-1.0e-400", "0.1e-3", "12e-1"]
+        rng.shuffle(texts)
+        lines = "\n".join(texts).encode()
+        for command in (["select", "-k", 400], ["kth", "-k", "1,3,50%,80%,100%"], ["kth", "--quantile", "0.001"],
+                        ["select", "-k", 5, "--smallest"], ["kth", "-k", 4, "--magnitude"]):
+            self.both(command, lines)
+        for command in (["where"], ["count"], ["mask"], ["kth", "-k", 2]):
+            for bounds in (["--gt", "0.5"], ["--between", "-1.25", "9007199254740993.5"], ["--le", "1.25e400"]):
+                self.both(command, lines, *bounds)
+        self.both(["kth", "--quantile", "0.5", "--dtype", "int64"], b"3\n4\n")
+
+    def test_fields(self):
+        table = b"name;price;count\nsoap;2,50;10\nrope;\"12,75\";3\nnail;0,05;900\n"
+        self.prints(b"name;price;count\nrope;\"12,75\";3\nsoap;2,50;10\n", "select", "-k", 2, "--csv", "--delimiter", ";",
+                    "--column", "price", "--decimal", ",", stdin=table)
+        self.prints("2,5\t1\t1\n", "kth", "-k", "50%", "--csv", "--delimiter", ";", "--column", "price", "--decimal", ",",
+                    "--ge", "0,05", stdin=table)
+        self.prints("b 1,5\n", "where", "--gt", "1,25", "--field", 2, "--decimal", ",", stdin=b"a 1,25\nb 1,5\n")
+
+    def test_json_has_points(self):
+        self.assertEqual(json.loads(harness.topk("kth", "-k", 1, "--decimal", ",", "--json", stdin=b"2,5\n").out)["results"],
+                         [{"value": 2.5, "better": 0, "equal": 1}])
+        self.assertEqual(json.loads(harness.topk("select", "-k", 1, "--decimal", ",", "--json", stdin=b"2,5\n").out)["results"],
+                         [{"index": 0, "value": 2.5, "text": "2,5"}])
+
+    def test_a_point_is_the_default(self):
+        self.prints("0\t2.5\n", "select", "-k", 1, "--decimal", ".", stdin=b"2.5\n")
+        self.prints("1.5,a\n", "where", "--gt", 1, "--csv", "--decimal", ".", stdin=b"1.5,a\n")
+
+    def test_what_is_refused(self):
+        both = "' cannot both separate fields and begin decimals: choose another --delimiter, or --decimal"
+        for arguments, expected in [
+                (["--decimal", ";"], "--decimal: ';' is neither a comma nor a point"),
+                (["--decimal", ""], "--decimal: '' is neither a comma nor a point"),
+                (["--decimal", ",", "--csv"], "'," + both), (["--decimal", ",", "--delimiter", ","], "'," + both),
+                (["--decimal", ".", "--delimiter", "."], "'." + both),
+                (["--decimal", ",", "--human"], "--human takes a comma or a point, as it finds them: leave --decimal out")]:
+            self.fails(re.escape(expected), "select", "-k", 1, *arguments, status=2, stdin=b"1\n")
+        for arguments in (["--gt", "0,5"], ["--between", "0,5", "0.5"], ["--gt", "0,5", "--decimal", "."]):
+            self.fails("bound '0,5' is not a number: decimals have a point, unless --decimal says else", "count", *arguments,
+                       status=2, stdin=b"1\n")
+        self.fails("bound '1.000,5' is not a number: decimals have a point", "count", "--decimal", ",", "--gt", "1.000,5",
+                   status=2, stdin=b"1\n")
+
+
 class Rounding(harness.Case):
     """Each decimal becomes the nearest double, as Python reads it."""
 
@@ -299,13 +356,18 @@ class Invalid(harness.Case):
 
     def test_numbers_are_never_passed_over(self):
         """Nor what a locale with a decimal comma writes: the results would lack the best lines."""
-        comma = "'%s' has a comma, but decimals need a point (LC_ALL=C)"
+        comma = "'%s' has a comma, but decimals need a point (LC_ALL=C, or --decimal ,)"
+        size = "'%s' has a comma, but decimals need a point (LC_ALL=C)"
         fields = "; fields need --csv"
         for token, arguments, reason in [
                 ("0,5", [], comma + fields), ("-0,5", [], comma + fields), (",5e-3", [], comma + fields),
                 ("1,000", [], comma + fields), ("1.000,5", [], comma + fields), ("1,2,3", ["--quiet"], comma + fields),
-                ("1,000", ["--dtype", "int64"], comma + fields), ("1,000K", ["--human"], comma),
-                ("1.000,5K", ["--human"], comma), ("1,", ["--human"], comma), (",5,5K", ["--human"], comma),
+                ("1,000", ["--dtype", "int64"], comma + fields), ("1,000K", ["--human"], size),
+                ("1.000,5K", ["--human"], size), ("1,", ["--human"], size), (",5,5K", ["--human"], size),
+                *((token, ["--decimal", ","], "'%s' has a point, but --decimal says that decimals have a comma")
+                  for token in ("0.5", "-1.000,5", "1,000.5", ".5e3")),
+                ("1,2,3", ["--decimal", ","], "'%s' is not a number"),
+                ("7,5", ["--decimal", ",", "--dtype", "int64"], "'%s' is not a decimal integer, as --dtype asks for"),
                 ("9223372036854775808", ["--dtype", "int64"], "%s is out of the range of int64"),
                 ("-1", ["--dtype", "uint64"], "%s is out of the range of uint64"),
                 *((token, ["--dtype", dtype], "'%s' is not a decimal integer, as --dtype asks for")
@@ -318,7 +380,7 @@ class Invalid(harness.Case):
 
     def test_commas_between_known_fields(self):
         """No advice to say --csv where it is said, or another delimiter."""
-        comma = "standard input:1: '1,5' has a comma, but decimals need a point \\(LC_ALL=C\\)"
+        comma = "standard input:1: '1,5' has a comma, but decimals need a point \\(LC_ALL=C, or --decimal ,\\)"
         self.fails(comma, "select", "-k", 1, "--csv", stdin=b'"1,5"\n')
         self.fails(comma, "select", "-k", 1, "--delimiter", ";", stdin=b"1,5;3\n")
         self.fails(comma + "; fields need --csv", "select", "-k", 1, stdin=b"1,5\n")

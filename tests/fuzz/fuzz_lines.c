@@ -76,8 +76,9 @@ static int expected_kind(const struct line_format *format, struct slice line, un
         return LINE_EXTRA_FIELDS;
     if (format->quotes && field.length > 1 && field.at[0] == '"' && field.at[field.length - 1] == '"')
         field = trim(format, (struct slice){field.at + 1, field.length - 2});
-    enum number_status status = format->sizes ? size_parse(field.at, field.length, &value->f64)
-                                              : number_parse(format->type, field.at, field.length, value);
+    enum number_status status =
+        format->sizes ? size_parse(field.at, field.length, &value->f64)
+                      : number_parse_point(format->type, format->point, field.at, field.length, value);
     const bool rounded = status == NUMBER_INEXACT && format->rounds && !format->sizes;
     return status == NUMBER_OK || rounded ? LINE_OK : LINE_NUMBER;
 }
@@ -133,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     format.rounds = format.type == TOPK_F64 && (data[1] & 0x10) != 0;
     if (data[2] != '\n' && data[2] != '\r' && data[2] >= '\t' && format.field > 0)
         format.delimiter = data[2];
+    format.point = (data[0] & 0x80) != 0 && format.delimiter != ',' ? ',' : '.';
     format.quotes = format.delimiter >= 0 && (data[1] & 0x40) != 0;
     format.sizes = format.type == TOPK_F64 && (data[1] & 0x80) != 0;
     size_t length = size - CHOICES;

@@ -59,9 +59,28 @@ static void check_float(const char *text, size_t length) {
     if (status == NUMBER_OK && isfinite(expected) && fabs(expected) >= 0x1p53)
         check_shortest(text, length, fabs(expected));
     union number quick;
-    const char *quick_end = number_parse_short(TOPK_F64, text, &quick);
+    const char *quick_end = number_parse_short(TOPK_F64, '.', text, &quick);
     if (quick_end == text + length)
         demand(status == NUMBER_OK && same(quick.f64, value.f64));
+}
+
+/* Where the comma is the point, both change places. */
+static void check_comma(const char *text, size_t length) {
+    union number value = {.u64 = 0}, other = {.u64 = 0};
+    char *swapped = malloc(length + 1);
+    demand(swapped != NULL);
+    for (size_t i = 0; i <= length; i++)
+        swapped[i] = (char)(text[i] == '.' ? ',' : text[i] == ',' ? '.' : text[i]);
+    const enum number_status status = number_parse_point(TOPK_F64, ',', swapped, length, &other);
+    demand(number_parse(TOPK_F64, text, length, &value) == status);
+    demand(status == NUMBER_SYNTAX || status == NUMBER_COMMA || same(value.f64, other.f64));
+    if (status == NUMBER_RANGE || status == NUMBER_INEXACT) {
+        const struct beyond a = beyond_of(text, length, value.f64), b = beyond_of(swapped, length, value.f64);
+        demand(beyond_compare(&a, &b, false) == 0);
+    }
+    if (number_parse_short(TOPK_F64, ',', swapped, &other) == swapped + length)
+        demand(status == NUMBER_OK && same(value.f64, other.f64));
+    free(swapped);
 }
 
 /* A size is a decimal that begins with a digit or a point, and a unit that only multiplies. A comma may be
@@ -102,7 +121,7 @@ static void check_integer(const char *text, size_t length) {
     if (status == NUMBER_OK)
         demand(value.i64 == expected);
     union number quick;
-    if (number_parse_short(TOPK_I64, text, &quick) == text + length)
+    if (number_parse_short(TOPK_I64, '.', text, &quick) == text + length)
         demand(status == NUMBER_OK && quick.i64 == value.i64);
 
     errno = 0;
@@ -113,7 +132,7 @@ static void check_integer(const char *text, size_t length) {
         demand(errno == 0 && value.u64 == positive);
     if (accepted && text[0] != '-')
         demand((status == NUMBER_RANGE) == (errno == ERANGE));
-    if (number_parse_short(TOPK_U64, text, &quick) == text + length)
+    if (number_parse_short(TOPK_U64, '.', text, &quick) == text + length)
         demand(status == NUMBER_OK && quick.u64 == value.u64);
 }
 
@@ -145,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = '\0';
     if (strlen(text) == size) {
         check_float(text, size);
+        check_comma(text, size);
         check_integer(text, size);
         check_size(text, size);
         check_place(text, size);

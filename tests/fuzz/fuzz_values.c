@@ -10,7 +10,7 @@
 
 static void check_bound(const char *text) {
     topk_bound bound;
-    if (bound_parse(text, &bound) != NUMBER_OK)
+    if (bound_parse('.', text, &bound) != NUMBER_OK)
         return;
     double expected = strtod(text, NULL);
     switch (bound.type) {
