@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from libtopk import _core
+from libtopk import _arrow, _core
 from libtopk._kinds import is_old
 
 # What from_dlpack() raises for arrays that it does not share; warnings are exceptions under `python -W error`.
@@ -103,13 +103,14 @@ class Nulls(TypeError):
     """Tells of a column that has nulls. libtopk._nulls leaves them out, where an operation can."""
 
     column = None
+    parts = None  # of a column that Arrow's interface gave: its numbers, and the bits of those that are no nulls
 
 
-def _refuse_nulls(array, column=None):
+def _refuse_nulls(array, column=None, parts=None):
     error = Nulls(
         f"a {_name_of(array)} with nulls, which are no numbers: drop or fill them first, by what its library calls "
         "drop_null, drop_nulls or dropna, fill_null or fillna; mask= leaves out the filled, where a predicate goes")
-    error.column = column
+    error.column, error.parts = column, parts
     raise error
 
 
@@ -305,13 +306,18 @@ def _adopt_from_cpu(array):
         bits = _adopt_bits(array)
         if bits is not None:
             return bits
-    if hasattr(array, "__arrow_c_stream__") and not hasattr(array, "__array__"):
-        raise TypeError(f"a {_name_of(array)}, which is a table: pass a column of it, as an array")
     adopted = np.asanyarray(array)
     _refuse_objects(array, adopted)
     check_subclass(adopted)
     _check_conversion(array, adopted, was_refused)
     return np.asarray(adopted)
+
+
+def _adopt_offered(array):
+    column = _arrow.column_of(array)
+    if column.valid is not None:
+        _refuse_nulls(array, array, (column.numbers, np.packbits(column.valid, bitorder="little")))
+    return column.numbers
 
 
 def _refuse_old_torch(array):
@@ -328,6 +334,8 @@ def adopt(array):
     if isinstance(array, (list, tuple)):
         return _adopt_list(array), None
     _refuse_old_torch(array)
+    if _arrow.is_offered(array):
+        return _adopt_offered(array), None
     check_nulls(array)
     if _is_masked(array, "__array_interface__") or _is_masked(array, "__cuda_array_interface__"):
         raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a "

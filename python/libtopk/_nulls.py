@@ -69,6 +69,8 @@ _SPLITTERS = {"pyarrow": _of_pyarrow, "polars": _of_polars, "pandas": _of_pandas
 
 def split(error):
     """(numbers, bits) of the column that Nulls tells of. Raises it again for a column that is not of numbers."""
+    if error.parts is not None:
+        return error.parts
     library = type(error.column).__module__.partition(".")[0]
     try:
         numbers, bits = _SPLITTERS[library](error.column)

@@ -107,8 +107,8 @@ def test_other_columns_are_refused():
                     (pd.Series([1, "a"], dtype=object), "objects .str")):
         with pytest.raises(TypeError, match=word):
             libtopk.topk(x, 1)
-    relation = pytest.importorskip("duckdb").sql("SELECT 1 AS a")
-    with pytest.raises(TypeError, match="pass a column"):
+    relation = pytest.importorskip("duckdb").sql("SELECT 1 AS a, 2.0 AS b")
+    with pytest.raises(TypeError, match="a table of 2 columns: pass one of them"):
         libtopk.topk(relation, 1)
 
 
@@ -125,3 +125,41 @@ def test_masks_that_appear_on_conversion():
 def test_xarray():
     x = pytest.importorskip("xarray").DataArray([GREAT, GREAT])
     assert identical(libtopk.topk(x, 2), libtopk.topk(np.array([GREAT, GREAT]), 2))
+
+
+class Offered:
+    """An object of which nothing is known but Arrow's PyCapsule interface."""
+
+    def __init__(self, column, stream):
+        name = "__arrow_c_stream__" if stream else "__arrow_c_array__"
+        self.capsules = getattr(column, name)
+
+    def __getattr__(self, name):
+        if name == self.capsules.__name__:
+            return self.capsules
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("numbers", (GREAT * 9, [*GREAT, None, 4, None, 2] * 9), ids=("full", "nulls"))
+@pytest.mark.parametrize("source", ("pyarrow", "pyarrow chunks", "pyarrow table", "polars", "polars frame", "duckdb"))
+def test_what_offers_capsules(source, numbers):
+    valid = np.array([number is not None for number in numbers])
+    plain = np.array([number or 0 for number in numbers])
+    if source.startswith("pyarrow"):
+        pa = pytest.importorskip("pyarrow")
+        array = pa.array([None, *numbers, 1], pa.int64())[1:-1]
+        if source == "pyarrow":
+            given = [Offered(array, False)]
+        else:
+            chunked = pa.chunked_array([array[:5], array[5:]])
+            given = [Offered(chunked if source == "pyarrow chunks" else pa.table({"a": chunked}), True)]
+    elif source.startswith("polars"):
+        pl = pytest.importorskip("polars")
+        series = pl.Series("a", [None, *numbers], pl.Int64)[1:]
+        given = [Offered(series.to_frame() if source == "polars frame" else series, True)]
+    else:
+        duckdb = pytest.importorskip("duckdb")
+        values = ", ".join("(NULL)" if number is None else f"({number})" for number in numbers)
+        given = [duckdb.connect().sql(f"SELECT a::BIGINT AS a FROM (VALUES {values}) AS t(a)")]
+    for column in given:
+        assert identical(libtopk.topk(column, 8), libtopk.select_where(plain, 8, mask=valid))
