@@ -245,7 +245,8 @@ TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
  */
 template <typename Element> TOPK_DEVICE bool lists_class(const bracket_task<Element> &t, uint32_t sampled) {
     const uint64_t room = (uint64_t)t.share.blocks * (BRACKET_PAGE / 4) * sample_size(t);
-    return !t.a.target.ties_free && t.a.target.kind != TARGET_KTH && sampled * (uint64_t)t.r.length <= room;
+    return !t.a.target.ties_free && t.a.target.kind == TARGET_OUTPUTS &&
+           sampled * (uint64_t)t.r.length <= room;
 }
 
 /* The least key that is collected. Calls arrived() when the samples are there. All threads, with cleared
