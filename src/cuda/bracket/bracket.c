@@ -221,9 +221,10 @@ static double candidates_to_list(const struct search *search, double but_for) {
     return search->target == TARGET_KTH ? topk_cuda_costs.bracket.kth_share * candidates : candidates;
 }
 
-/* To tell the first of many ties. By hand, from 2^20 and 2^24 elements on an H200. */
-static double ties_us(const struct plan *plan) {
-    if (plan->problem.ties == TOPK_TIES_ANY || operation_is_kth(plan->operation)) {
+/* To tell the first of many ties, of results in any order. By hand, from 2^20 and 2^24 elements on an H200.
+ */
+static double ties_us(const struct plan *plan, const struct search *search) {
+    if (plan->problem.ties == TOPK_TIES_ANY || search->target != TARGET_OUTPUTS) {
         return 0;
     }
     return plan->element_bytes == 1 ? 9 : plan->element_bytes == 2 ? 4 : 0;
@@ -238,7 +239,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     const double block =
         (is_sorted ? (double)plan->problem.k_max / topk_cuda_costs.bracket.results_per_us : 0) +
         (is_sorted && are_all ? topk_cuda_costs.bracket.all_us : 0) +
-        (search->is_pair ? topk_cuda_costs.bracket.pair_us : 0) + ties_us(plan) +
+        (search->is_pair ? topk_cuda_costs.bracket.pair_us : 0) + ties_us(plan, search) +
         (has_predicate(plan) ? topk_cuda_costs.bracket.where_us : 0);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
