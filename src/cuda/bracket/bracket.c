@@ -63,6 +63,12 @@ static uint32_t groups_max(const struct plan *plan) {
                            BRACKET_SAMPLES_OF_THREAD * (int64_t)plan->element_bytes / 16);
 }
 
+/* Whether a row has twice as many groups as so large a sample: else it is not drawn (sample.cuh). */
+static bool has_sample(const struct plan *plan, uint32_t groups) {
+    const int64_t of_row = plan->problem.length_max * (int64_t)plan->element_bytes / 16;
+    return of_row > 2 * (int64_t)groups * BRACKET_THREADS;
+}
+
 /* Groups that a thread samples for one threshold. Long rows have larger samples, so that fewer candidates
  * pass. */
 static uint32_t groups_of_threshold(const struct plan *plan, uint32_t blocks) {
@@ -74,7 +80,8 @@ static uint32_t groups_of_threshold(const struct plan *plan, uint32_t blocks) {
     if (n < BRACKET_LONG_ROW && plan->element_bytes == 1) {
         groups = 1;
     }
-    while (groups < most && fill_of_page(candidates_of(plan, groups), blocks) > FILL_MAX) {
+    while (groups < most && fill_of_page(candidates_of(plan, groups), blocks) > FILL_MAX &&
+           has_sample(plan, 2 * groups)) {
         groups *= 2;
     }
     return groups < most ? groups : most;
