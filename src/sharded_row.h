@@ -38,17 +38,15 @@ struct sharded_row {
                                  not. The round after it then has them as `kept` */
     int64_t filled;           /* keys that the count has put there */
     int64_t bits_left;        /* of the k-th key that no round has found yet */
-    uint32_t list_first, list_last; /* digits that the next count lists: all, or a window of them */
 };
 
 /* Begins a row of keys of `bits` bits. */
 SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k, unsigned bits) {
-    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     row.bits_left = bits;
     row.k = k;
     row.open = row.own = k > 0;
     row.target = -1;
-    row.list_last = UINT32_MAX;
     return row;
 }
 
@@ -60,26 +58,6 @@ SHARDED_INLINE void sharded_row_break(struct sharded_row *row) {
 
 SHARDED_INLINE bool sharded_row_is_broken(const struct sharded_row *row) {
     return row->k < 0;
-}
-
-/* What became of a list of a window. */
-enum sharded_list { SHARDED_LIST_NONE, SHARDED_LIST_KEPT, SHARDED_LIST_MISSED, SHARDED_LIST_FULL };
-
-/* Before a row narrows down to `digit`: a list of other digits, and one that had no room, serve no more. */
-SHARDED_INLINE enum sharded_list sharded_row_check_list(struct sharded_row *row, uint32_t digit,
-                                                        int64_t capacity) {
-    enum sharded_list list = SHARDED_LIST_KEPT;
-    if (row->target < 0 || (row->list_first == 0 && row->list_last == UINT32_MAX))
-        list = SHARDED_LIST_NONE;
-    else if (digit < row->list_first || digit > row->list_last)
-        list = SHARDED_LIST_MISSED;
-    else if (row->filled > capacity - row->target)
-        list = SHARDED_LIST_FULL;
-    if (list == SHARDED_LIST_MISSED || list == SHARDED_LIST_FULL)
-        row->target = -1;
-    row->list_first = 0;
-    row->list_last = UINT32_MAX;
-    return list;
 }
 
 /* Decides what the next count does with the keys that it finds: it keeps them where there is room, if another

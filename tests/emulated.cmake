@@ -412,13 +412,6 @@ topk_emulated_cases(shards_full full --seed 81 --operation sharded --method defa
   --cases 25)
 topk_emulated_cases(shards_asan asan --seed 82 --operation sharded --method default --largest 3000 --elements 4000
   --cases 40)
-# Rows of which a sample is drawn.
-topk_emulated_cases(shards_windows plain --seed 84 --operation sharded --method default --smallest 2000 --largest 9000
-  --elements 12000 --cases 150 --paths windows)
-topk_emulated_cases(shards_windows_schedules plain --seed 86 --operation sharded --method default --smallest 1000
-  --largest 4000 --elements 5000 --cases 30 --schedules 8)
-topk_emulated_cases(shards_windows_tsan tsan --seed 85 --operation sharded --method default --smallest 1000 --largest 4000
-  --elements 5000 --cases 10)
 topk_emulated_next_rows(shards_next_row 83 default 25 "shards: another row" --operation sharded --largest 700
   --elements 3000)
 topk_emulated_test(sharded_ties test_sharded_ties_plain cuda 40)

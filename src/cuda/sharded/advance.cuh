@@ -45,13 +45,6 @@ TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const str
         own += owns[run.bin(a, i)];
     }
     const uint32_t bin = run.bin(a, i);
-    const enum sharded_list list = sharded_row_check_list(&state, bin, a.capacity);
-    if (list == SHARDED_LIST_KEPT)
-        TOPK_REACHED(REACHED_SHARDED_CUDA_HIT);
-    if (list == SHARDED_LIST_MISSED)
-        TOPK_REACHED(REACHED_SHARDED_CUDA_MISSED);
-    if (list == SHARDED_LIST_FULL)
-        TOPK_REACHED(REACHED_SHARDED_CUDA_FULL);
     state.low |= (uint64_t)bin << a.shift;
     state.bits_left = a.shift;
     state.better += (int64_t)better;

@@ -109,7 +109,7 @@ template <typename Element, bool FIRST, typename Interval, typename Source>
 TOPK_DEVICE void count_elements(const Interval &in, const code_list<Element> &list,
                                 const count_shared<Element> &s, const Source &source, int64_t row) {
     if (!FIRST && table_shape<Element>::LISTS && list.slots != nullptr) {
-        element_queue<Element> queue = element_queue<Element>::of(in, list, s.queues);
+        element_queue<Element> queue = element_queue<Element>::of(list, s.queues);
         count_tiles<Element, FIRST>(in, source, row, [&](const auto &of_any_kind) TOPK_LAMBDA {
             branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA { queue.take(in, tile); });
         });
@@ -130,12 +130,9 @@ TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, 
         return;
     Element *of_row = (Element *)a.kept + row * a.capacity;
     const int64_t target = a.lists ? state->target : -1, kept = state->kept;
-    const code_list<Element> list = {target >= 0 ? of_row + target : nullptr,
-                                     a.capacity - target,
+    const code_list<Element> list = {target >= 0 ? of_row + target : nullptr, a.capacity - target,
                                      a.is_later_part ? 0 : a.capacity - target - state->own,
-                                     (uint64_t *)&state->filled,
-                                     state->list_first,
-                                     state->list_last};
+                                     (uint64_t *)&state->filled};
     if (!FIRST && kept > 0) {
         if (a.is_later_part)
             return;

@@ -3,7 +3,6 @@
 #include "../instance.cuh"
 #include "advance.cuh"
 #include "select.cuh"
-#include "window.cuh"
 
 /* A first round with a predicate is like any other: that spares a kernel. */
 static int launch_count(const struct launch_grid *grid, uint32_t bytes, const struct sharded_args *args) {
@@ -20,9 +19,6 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
     switch (kernel) {
     case SHARDED_BEGIN:
         return launch("sharded_begin", grid, 0, sharded_begin<element_t>, args);
-    case SHARDED_WINDOW:
-        return launch("sharded_window", grid, shared_bytes_of(carve_window<element_t>, args->bins),
-                      sharded_window<element_t>, args);
     case SHARDED_COUNT:
         return launch_count(grid, bytes, args);
     case SHARDED_ADVANCE:
@@ -45,9 +41,6 @@ static int prepare(void) {
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, true, false>, 0);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, bytes);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, true>, bytes);
-    error = error != 0 ? error
-                       : simt_prepare(sharded_window<element_t>,
-                                      shared_bytes_of(carve_window<element_t>, 1u << shape::DIGIT));
     error = error != 0 ? error : simt_prepare(sharded_advance<element_t>, 0);
     error = error != 0 ? error : simt_prepare(sharded_result<element_t>, 0);
     error = error != 0 ? error : simt_prepare(sharded_open<element_t>, 0);

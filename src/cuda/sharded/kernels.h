@@ -76,7 +76,6 @@ extern "C" {
 
 enum sharded_kernel {
     SHARDED_BEGIN,
-    SHARDED_WINDOW,
     SHARDED_COUNT,
     SHARDED_ADVANCE,
     SHARDED_RESULT,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a warp has found for the row's list: all elements of the interval, which it counts when it writes
- * them, or those in a window, where it counts the others, too.
+ * What a warp has found and not yet counted: elements of the interval that go to the row's list, too.
  *
  * A warp waits for no other warp, and takes slots of the list for many elements at once: all warps take them
  * from one counter, which gives one answer in 1.3 ns. Slots for which a warp has no element in the end hold a
@@ -16,7 +15,6 @@ template <typename Element> struct code_list {
     int64_t room;
     int64_t spare; /* slots beside those for all codes of the row */
     uint64_t *filled;
-    uint32_t first, last; /* digits that are listed */
 };
 
 template <typename Element> struct element_queue {
@@ -27,32 +25,25 @@ template <typename Element> struct element_queue {
     /* Alike in all lanes: how many elements wait; the slots that the warp has, and how many it takes. */
     uint32_t filled, left, taking;
     int64_t next;
-    key_word_t<Element> begin, span; /* of distances that are listed */
-    bool is_window;                  /* and not all of the interval */
 
     /* `queues`: of all warps. */
-    template <typename Interval>
-    static TOPK_MEMBER element_queue of(const Interval &in, const code_list<Element> &list,
-                                        simt_shared<Element> queues) {
+    static TOPK_MEMBER element_queue of(const code_list<Element> &list, simt_shared<Element> queues) {
         const int64_t warps = (int64_t)simt_blocks() * simt_warps();
         uint32_t taking = FLUSH * SHARDED_FLUSHES_MOST;
         while (taking > FLUSH && taking * warps > list.spare)
             taking /= 2;
-        return element_queue{list,
-                             simt_shared_part(queues, simt_warp() * SIZE, SIZE),
-                             0,
-                             0,
-                             taking,
-                             0,
-                             in.begin_of_digits(list.first),
-                             in.span_of_digits(list.first, list.last),
-                             list.first > 0 || list.last < in.a.mask};
+        return element_queue{list, simt_shared_part(queues, simt_warp() * SIZE, SIZE), 0, 0, taking, 0};
     }
 
-    /* Takes the elements of a tile that are listed. All lanes. */
+    /* Takes the elements of a tile that are in the interval. All lanes. */
     template <typename Interval, typename Tile> TOPK_MEMBER void take(const Interval &in, const Tile &tile) {
-        const uint32_t hits = has_window<Interval>() ? hits_of<true>(in, tile) : hits_of<false>(in, tile);
-        uint32_t total;
+        uint32_t hits = 0, total;
+#pragma unroll
+        for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++) {
+            const uint32_t g = i / Tile::PER, e = i % Tile::PER;
+            if (tile.valid(g) && in.holds(tile.bits(g, e)) && is_match(tile, g, e))
+                hits |= 1u << i;
+        }
         if (!simt_any(SIMT_ALL_LANES, hits != 0))
             return;
         uint32_t at = filled + warp_scan(simt_popc(hits), &total);
@@ -78,27 +69,6 @@ template <typename Element> struct element_queue {
     }
 
   private:
-    /* What was kept is listed again as it is. */
-    template <typename Interval> TOPK_MEMBER bool has_window(void) const {
-        return !Interval::IS_KEPT && is_window;
-    }
-    /* COUNTS: all of the interval, listed or not. */
-    template <bool COUNTS, typename Interval, typename Tile>
-    TOPK_MEMBER uint32_t hits_of(const Interval &in, const Tile &tile) const {
-        uint32_t hits = 0;
-#pragma unroll
-        for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++) {
-            const uint32_t g = i / Tile::PER, e = i % Tile::PER;
-            if (!tile.valid(g))
-                continue;
-            const bool wanted = is_match(tile, g, e);
-            if (COUNTS)
-                in.count_if(wanted, tile.bits(g, e));
-            if (wanted && (COUNTS ? in.distance(tile.bits(g, e)) - begin <= span : in.holds(tile.bits(g, e))))
-                hits |= 1u << i;
-        }
-        return hits;
-    }
     TOPK_MEMBER void put(int64_t slot, Element code) const {
         if (slot < list.room)
             list.slots[slot] = code;
@@ -124,12 +94,11 @@ template <typename Element> struct element_queue {
             elements[i] = (Element)elements[done + i];
         simt_warp_sync(SIMT_ALL_LANES);
     }
-    /* Lists `count` elements from `first` on, and counts them unless take() did. All lanes. */
+    /* Counts `count` elements from `first` on, and lists them. All lanes. */
     template <typename Interval> TOPK_MEMBER void write(const Interval &in, uint32_t first, uint32_t count) {
         for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
             const Element bits = elements[first + i];
-            if (!has_window<Interval>())
-                in.add(in.digit(bits));
+            in.add(in.digit(bits));
             put(next + i, (Element)in.code(bits));
         }
         next += count;

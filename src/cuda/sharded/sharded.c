@@ -204,12 +204,6 @@ static int begin_arrays(const struct work *w, const struct layout *l) {
     return error != 0 ? error : topk_device_zero(w->s->stream, w->counters, l->own_bytes);
 }
 
-/* The first part of a shard tells the window of all of them. */
-static bool draws_windows(const struct work *w, const struct sharded_args *args) {
-    return w->kernel == SHARDED_COUNT && args->lists && !args->is_later_part &&
-           w->s->longest >= SHARDED_SAMPLED_LENGTH;
-}
-
 static int launch_work(const void *of) {
     const struct work *w = of;
     const struct layout l = lay_out(w->s, w->s->memory);
@@ -222,11 +216,6 @@ static int launch_work(const void *of) {
     }
     if (error == 0 && w->kernel == SHARDED_SELECT) {
         return launch_selection(w, &l, &args);
-    }
-    if (error == 0 && draws_windows(w, &args)) {
-        const struct launch_grid grid =
-            grid_of(&call, w->s->plan.problem.rows, blocks_at_once(w, 4), SHARDED_THREADS);
-        error = kernels[width_of(&w->s->plan)]->launch(SHARDED_WINDOW, &grid, &args);
     }
     const struct launch_grid grid = grid_for(w);
     return error != 0 ? error : kernels[width_of(&w->s->plan)]->launch(w->kernel, &grid, &args);

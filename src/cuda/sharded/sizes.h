@@ -20,20 +20,6 @@ enum {
      * 2^30 take 2180, 1497 and 1191 us. */
     SHARDED_FLUSH_BYTES = SIZE(1024, 64),
     SHARDED_FLUSHES_MOST = 8,
-    /* Elements of a sample of a row, and of its least part in the interval that tells a window. Shorter rows
-     * have none, nor does an interval with fewer than a share of the row's elements, whose list takes little.
-     */
-    SHARDED_SAMPLE = SIZE(1 << 16, 64),
-    SHARDED_SAMPLE_LEAST = SIZE(256, 8),
-    SHARDED_SAMPLED_LENGTH = SIZE(1 << 22, 128),
-    SHARDED_SAMPLED_SHARE = 64,
-    /* Bytes side by side of a sample: a sector of memory. */
-    SHARDED_PIECE_BYTES = 32,
-    /* Of the standard deviations of a sample's rank on either side of a window, and samples beside. */
-    SHARDED_WINDOW_DEVIATIONS = SIZE(6, 1),
-    SHARDED_WINDOW_MORE = SIZE(8, 0),
-    /* A list that has room for a window alone has as many times what is expected. */
-    SHARDED_WINDOW_ROOM = SIZE(2, 1),
     /* Tiles after which a block adds up: its counters have 32 bits, and a tile at most 2^14 elements. */
     SHARDED_RUN_TILES = SIZE(1 << 17, 2),
     /* Of a block that selects; all but one warp have elements of a tile. */

@@ -37,7 +37,7 @@ template <typename Element> TOPK_HOST_DEVICE struct table_size table_size_of(uin
 template <typename Element, bool FIRST, bool KEPT> struct interval {
     typedef key_word_t<Element> word;
     typedef table_shape<Element> shape;
-    static const bool IS_FIRST = FIRST, IS_KEPT = KEPT;
+    static const bool IS_FIRST = FIRST;
     const struct sharded_args &a;
     simt_shared<uint32_t> table;
     uint32_t lane, none; /* counters of a bin; the bin of what does not count */
@@ -75,16 +75,6 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
     /* Whether the uncut codes of the interval are its codes. */
     TOPK_MEMBER bool needs_no_cut(void) const {
         return base == 0 && least == 0 && most == reach;
-    }
-    /* The distances of elements with the digits from one to another: the first one, and how many are behind
-     * it. What is cut to an end of all codes has the digit of that end. */
-    TOPK_MEMBER word begin_of_digits(uint32_t from) const {
-        return (word)from <= (word)((least - base) >> a.shift) ? 0 : base + ((word)from << a.shift);
-    }
-    TOPK_MEMBER word span_of_digits(uint32_t from, uint32_t to) const {
-        const word end =
-            (word)to >= (word)((most - base) >> a.shift) ? reach : base + (((word)to + 1) << a.shift) - 1;
-        return end - begin_of_digits(from);
     }
     /* Of an element of the interval; of its uncut code in the first round. */
     TOPK_MEMBER uint32_t digit(word bits) const {
