@@ -86,6 +86,13 @@ if(TEST cases_in_time)
     PASS_REGULAR_EXPRESSION "then the time was over\n.*\n0 failures in [1-9][0-9]* cases\n$")
 endif()
 
+# No row of the list has such a length.
+topk_case_test(cases_of_no_length test_cases "" 1 --smallest 10000000 --largest 20000000)
+if(TEST cases_of_no_length)
+  set_tests_properties(cases_of_no_length PROPERTIES
+    PASS_REGULAR_EXPRESSION "^no length of the list is from 10000000 to 20000000\n$")
+endif()
+
 topk_case_test(cases_shrunk_avx512 test_cases_shrunk "" 2 --seed 11)
 topk_case_test(cases_shrunk_avx2 test_cases_shrunk avx512 3 --seed 12)
 topk_case_test(cases_shrunk_scalar test_cases_shrunk avx2 2 --seed 13)

@@ -90,6 +90,10 @@ int main(int argc, char **argv) {
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     dimensions_init(o.smallest, o.largest);
+    if (dimensions[DIM_SIZE].count == 0) {
+        fprintf(stderr, "no length of the list is from %" PRId64 " to %" PRId64 "\n", o.smallest, o.largest);
+        return 2;
+    }
     instance_set_budget(o.elements);
     printf("seed %" PRIu64 "\n", o.seed);
     if (o.jobs == 0) {
