@@ -19,8 +19,10 @@ MPIRUN_SAYS = "-" * 74  # the line above each of its own messages
 
 
 def own_lines(text):
-    """Of what a job prints to standard error, without mpirun's own messages."""
-    return "".join(text.split(MPIRUN_SAYS + "\n")[::2])
+    """Of what a job prints to standard error, without mpirun's own messages, and without warnings of its event loop,
+    which may look at a pipe of a rank that has just ended."""
+    lines = "".join(text.split(MPIRUN_SAYS + "\n")[::2]).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("[warn] "))
 
 
 def job(ranks, *arguments, preexec=None, before=()):
