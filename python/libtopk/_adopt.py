@@ -96,7 +96,7 @@ def _as_numpy(array):
 
 
 def _name_of(array):
-    return f"{type(array).__module__}.{type(array).__qualname__}"
+    return array.name if isinstance(array, _arrow.Column) else f"{type(array).__module__}.{type(array).__qualname__}"
 
 
 class Nulls(TypeError):
@@ -313,8 +313,13 @@ def _adopt_from_cpu(array):
     return np.asarray(adopted)
 
 
-def _adopt_offered(array):
-    column = _arrow.column_of(array)
+def held(array):
+    """The same elements, to be adopted any number of times: a stream of Arrow's gives them once."""
+    return _arrow.column_of(array) if _arrow.is_offered(array) else array
+
+
+def _adopt_column(array):
+    column = held(array)
     if column.valid is not None:
         _refuse_nulls(array, array, (column.numbers, np.packbits(column.valid, bitorder="little")))
     return column.numbers
@@ -334,8 +339,8 @@ def adopt(array):
     if isinstance(array, (list, tuple)):
         return _adopt_list(array), None
     _refuse_old_torch(array)
-    if _arrow.is_offered(array):
-        return _adopt_offered(array), None
+    if isinstance(array, _arrow.Column) or _arrow.is_offered(array):
+        return _adopt_column(array), None
     check_nulls(array)
     if _is_masked(array, "__array_interface__") or _is_masked(array, "__cuda_array_interface__"):
         raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a "

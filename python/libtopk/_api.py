@@ -6,7 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from libtopk import _core
-from libtopk._adopt import Nulls
+from libtopk._adopt import Nulls, held
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
@@ -139,6 +139,7 @@ def top_k(a: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
     """
     if mode not in ("largest", "smallest"):
         raise ValueError(f"mode is {mode!r}, and can be 'largest' or 'smallest'")
+    a = held(a)
     shape = _shape_of(a)
     axis, k = integer("axis", axis), integer("k", k)
     if not -len(shape) <= axis < len(shape):
@@ -229,6 +230,7 @@ def _where(x, dim, capacity, out, wanted, workspace, options):
     if capacity is None and isinstance(out, tuple):
         capacity = min((len(array) for array in out[:2] if array is not None), default=None)
     if capacity is None:
+        x, options = held(x), {name: held(value) for name, value in options.items()}
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
         of_count = {name: options[name] for name in options if name not in unused}
         try:

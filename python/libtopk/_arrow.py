@@ -68,10 +68,11 @@ class _Memory:
 
 
 class Column:
-    """A column's numbers, and its bits of validity; None: it has no nulls."""
+    """A column's numbers, and a flag for each that is no null; None: it has no nulls. `name` is its object's type."""
 
-    def __init__(self, numbers, valid):
-        self.numbers, self.valid = numbers, valid
+    def __init__(self, name, numbers, valid):
+        self.name, self.numbers, self.valid = name, numbers, valid
+        self.shape = numbers.shape
 
 
 def is_offered(array):
@@ -188,9 +189,10 @@ def column_of(array):
     name = f"{type(array).__module__}.{type(array).__qualname__}"
     chunks, kind = (_of_array if hasattr(array, "__arrow_c_array__") else _of_stream)(array, name)
     if len(chunks) == 1:
-        return Column(*chunks[0])
+        return Column(name, *chunks[0])
     if not chunks:
-        return Column(np.empty(0, _KINDS.get(kind, "?")), None)
+        return Column(name, np.empty(0, _KINDS.get(kind, "?")), None)
     flags = [np.ones(len(numbers), bool) if valid is None else valid for numbers, valid in chunks]
     has_nulls = any(valid is not None for _, valid in chunks)
-    return Column(np.concatenate([numbers for numbers, _ in chunks]), np.concatenate(flags) if has_nulls else None)
+    numbers = np.concatenate([numbers for numbers, _ in chunks])
+    return Column(name, numbers, np.concatenate(flags) if has_nulls else None)

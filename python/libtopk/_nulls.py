@@ -6,7 +6,7 @@ predicate of the library's. Numbers of pyarrow are read where they lie, if the c
 """
 import numpy as np
 
-from libtopk import _core
+from libtopk import _arrow, _core
 from libtopk._adopt import Nulls
 from libtopk._messages import PREDICATES
 
@@ -89,15 +89,20 @@ def chosen(numbers, bits, predicate, context):
     return bits & _core.run(_RUN, _MASK, numbers, None, True, True, 0, None, 1, None, options, None)
 
 
+def _mask_of(error):
+    """The mask that Nulls tells of, as an array."""
+    truths, bits = split(error)
+    if truths.dtype not in (bool, np.uint8):
+        raise TypeError("mask is neither of type bool nor uint8") from None
+    return (truths != 0) & unpacked(bits, len(truths))
+
+
 def adopt_mask(mask):
     """A mask as an array. Its nulls choose nothing."""
     try:
         return _core.adopt(mask)[0]
     except Nulls as error:
-        truths, bits = split(error)
-        if truths.dtype not in (bool, np.uint8):
-            raise TypeError("mask is neither of type bool nor uint8") from None
-        return (truths != 0) & unpacked(bits, len(truths))
+        return _mask_of(error)
 
 
 def of_chunk(error, predicate, context):
@@ -106,8 +111,8 @@ def of_chunk(error, predicate, context):
     return numbers, {"mask": unpacked(chosen(numbers, bits, predicate, context), len(numbers))}
 
 
-def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other):
-    """Answers a call of run() that raised Nulls."""
+def answer(error, adopted, mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other):
+    """Answers a call of run() that raised Nulls. adopted: the array that it had made of x; None: it had not."""
     options = dict(options or {})
 
     def run(operation, x, options):
@@ -120,7 +125,9 @@ def answer(error, mode, operation, x, k, largest, sorted, dim, out, wanted, work
                 if given is error.column:
                     raise TypeError(f"{name}: {error}") from None
             raise error
-        return run(operation, x, {**options, "mask": adopt_mask(options["mask"])})
+        if _arrow.is_offered(x):
+            x = adopted  # a stream gives its elements once
+        return run(operation, x, {**options, "mask": _mask_of(error)})
     numbers, bits = split(error)
     predicate = {name: options[name] for name in PREDICATES if options.get(name) is not None}
     if (bool(predicate) == (operation == _SELECT) and operation != _KTH) or (operation == _KTH and mode != _RUN):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from libtopk import _core, _expanded
-from libtopk._adopt import Nulls
+from libtopk._adopt import Nulls, held
 from libtopk._api import COUNT, KTH, RUN, SELECT, WHERE, integer
 from libtopk._kinds import _on_host, name_of
 from libtopk._messages import PREDICATES
@@ -291,7 +291,7 @@ def quantile(x: Array, q: float | Sequence[float] | Array, dim: int | tuple[int,
     """
     qs = _numbers(q, 1)
     _check(method, nan, options)
-    predicate = {name: value for name in PREDICATES if (value := options.get(name)) is not None}
+    predicate = {name: held(value) for name in PREDICATES if (value := options.get(name)) is not None}
     context = options.get("context")
     x, give, predicate = _adopted(x, predicate, context)
     shape = tuple(x.shape)

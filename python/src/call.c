@@ -395,8 +395,9 @@ static PyObject *answer(struct call *call, PyObject *const *arguments) {
     return companions_take(call) == 0 ? complete(call, arguments[WORKSPACE], arguments[OTHER]) : NULL;
 }
 
-/* The results where x, or its mask, is a column with nulls. An exception of another kind stays. */
-static PyObject *answer_without_nulls(PyObject *const *a) {
+/* The results where x, or its mask, is a column with nulls. An exception of another kind stays. adopted: the
+ * array that x has become; None: it has not. */
+static PyObject *answer_without_nulls(PyObject *adopted, PyObject *const *a) {
     PyObject *type, *error, *trace, *module, *result = NULL;
     if (!PyErr_ExceptionMatches(kinds_nulls)) {
         return NULL;
@@ -405,9 +406,9 @@ static PyObject *answer_without_nulls(PyObject *const *a) {
     PyErr_NormalizeException(&type, &error, &trace);
     module = PyImport_ImportModule("libtopk._nulls");
     if (module != NULL) {
-        result = PyObject_CallMethod(module, "answer", "OOOOOOOOOOOOO", error, a[MODE], a[OPERATION], a[X],
-                                     a[K], a[LARGEST], a[SORTED], a[DIM], a[OUT], a[WANTED], a[WORKSPACE],
-                                     a[OPTIONS], a[OTHER]);
+        result = PyObject_CallMethod(module, "answer", "OOOOOOOOOOOOOO", error, adopted, a[MODE],
+                                     a[OPERATION], a[X], a[K], a[LARGEST], a[SORTED], a[DIM], a[OUT],
+                                     a[WANTED], a[WORKSPACE], a[OPTIONS], a[OTHER]);
     }
     Py_XDECREF(module);
     Py_XDECREF(type);
@@ -432,6 +433,11 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
             result = answer(&call, arguments);
         }
     }
+    PyObject *adopted = Py_NewRef(call.x.object == NULL ? Py_None : call.x.object);
     end(&call);
-    return result == NULL ? answer_without_nulls(arguments) : result;
+    if (result == NULL) {
+        result = answer_without_nulls(adopted, arguments);
+    }
+    Py_DECREF(adopted);
+    return result;
 }

@@ -103,6 +103,15 @@ class Stream(Producer):
         return self.capsule(self._counted(stream))
 
 
+class Once(Stream):
+    """Gives its chunks to who asks first, as a reader of record batches does."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        capsule = super().__arrow_c_stream__()
+        self.chunks = []
+        return capsule
+
+
 def assert_released(producer):
     gc.collect()
     assert producer.given > 0 and producer.released == producer.given
@@ -214,3 +223,36 @@ def test_odd_producers():
     with pytest.raises(OSError, match="the stream of a .*Stream: the disk is gone"):
         libtopk.topk(failing, 1)
     assert_released(failing)
+
+
+@pytest.mark.parametrize("nulls, mask_nulls", ((False, False), (True, False), (False, True), (True, True)))
+def test_a_stream_is_read_once(nulls, mask_nulls):
+    """Whatever a call does with its elements, and with those of a mask."""
+    numbers, given = np.random.default_rng(3).permutation(60).astype(np.float64), []
+    valid = np.arange(60) % 7 != 0 if nulls else np.ones(60, bool)
+    chosen, known = np.arange(60) % 3 != 0, np.arange(60) % 5 != 0 if mask_nulls else np.ones(60, bool)
+
+    def once(format, values, flags):
+        given.append(Once(format, [((None if flags.all() else bits_of(flags), values), 60, 0, -1)], 1))
+        return given[-1]
+
+    def x():
+        return once(b"g", numbers, valid)
+
+    def mask():
+        return once(b"b", bits_of(chosen), known)
+    plain = {"mask": valid & chosen & known}
+    assert libtopk.top_k(x(), 5).values.tolist() == libtopk.select_where(numbers, 5, mask=valid).values.tolist()
+    at = np.flatnonzero(valid & (numbers > 20))
+    assert libtopk.where(x(), gt=20).values.tolist() == numbers[at].tolist()
+    assert libtopk.argwhere(x(), gt=20)[0].tolist() == at.tolist()
+    assert libtopk.where(x(), mask=mask()).indices.tolist() == np.flatnonzero(plain["mask"]).tolist()
+    assert libtopk.where(numbers, mask=mask()).indices.tolist() == np.flatnonzero(chosen & known).tolist()
+    assert libtopk.select_where(x(), 5, mask=mask()).values.tolist() == (
+        libtopk.select_where(numbers, 5, **plain).values.tolist())
+    assert libtopk.count(x(), mask=mask()) == plain["mask"].sum()
+    assert libtopk.kth(x(), 4, mask=mask()).kth == libtopk.kth(numbers, 4, **plain).kth
+    for dim in (-1, None):
+        assert libtopk.quantile(x(), 0.3, dim, mask=mask()) == np.quantile(numbers[plain["mask"]], 0.3)
+    for each in given:
+        assert_released(each)
