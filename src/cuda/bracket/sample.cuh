@@ -208,8 +208,8 @@ TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_wor
 }
 
 /* The key that `rank` of the samples reach, or up to `more` besides: none below `bound` counts, and none is
- * above `top`. A class is no plateau if is_listed(its samples); m.sampled_ties has those of a plateau. All
- * threads, with cleared bins. */
+ * above `top`. A class is no plateau if is_listed(its samples). m.sampled_ties tells how many a plateau has.
+ * All threads, with cleared bins. */
 template <typename Element, typename Samples, typename IsListed>
 TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m, const Samples &samples,
                                                uint32_t rank, uint32_t more, key_word_t<Element> bound,
