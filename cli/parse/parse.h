@@ -139,7 +139,7 @@ struct line_format {
     char point;  /* the decimal sign: '.' or ',', which is not the delimiter. Sizes have rules of their own */
     char end;    /* the byte that ends a line: LF, or NUL, where LF is a blank */
     bool quotes; /* a field may be quoted, as RFC 4180 says, and then hold delimiters and line ends */
-    bool sizes;  /* of F64: numbers are those of size_parse() */
+    bool sizes;  /* of F64: size_parse() reads the numbers */
     bool rounds; /* of F64: an INEXACT number is rounded, and no error */
 };
 

@@ -103,7 +103,7 @@ class Nulls(TypeError):
     """Tells of a column that has nulls. libtopk._nulls leaves them out, where an operation can."""
 
     column = None
-    parts = None  # of a column that Arrow's interface gave: its numbers, and the bits of those that are no nulls
+    parts = None  # (numbers, validity bits) of a column that came by Arrow's interface
 
 
 def _refuse_nulls(array, column=None, parts=None):

@@ -227,7 +227,7 @@ def test_odd_producers():
 
 @pytest.mark.parametrize("nulls, mask_nulls", ((False, False), (True, False), (False, True), (True, True)))
 def test_a_stream_is_read_once(nulls, mask_nulls):
-    """Whatever a call does with its elements, and with those of a mask."""
+    """Each function takes a stream once, for elements and for a mask."""
     numbers, given = np.random.default_rng(3).permutation(60).astype(np.float64), []
     valid = np.arange(60) % 7 != 0 if nulls else np.ones(60, bool)
     chosen, known = np.arange(60) % 3 != 0, np.arange(60) % 5 != 0 if mask_nulls else np.ones(60, bool)

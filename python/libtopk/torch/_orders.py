@@ -4,7 +4,8 @@
     libtopk::argkth(Tensor self, SymInt k, int dim, bool nan_first) -> Tensor
     libtopk::argkths(Tensor self, SymInt[] k, int dim, bool nan_first) -> Tensor
 
-The second one's result has len(k) elements along `dim`. Both return integers, which have no gradient. Values are gathered by them: gather() has gradients in all modes.
+The result of argkths has len(k) elements along `dim`. Both return integers, which have no gradient. Values are gathered
+by them: gather() has gradients in all modes.
 """
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def _first(flags, dim):
 
 
 def _values(self, k, dim):
-    """The k-th smallest, side by side along `dim`. A GPU reads rows for each of them, and needs less memory one by one."""
+    """The k-th smallest, side by side along `dim`. A GPU reads rows for each k, and needs less memory one by one."""
     if self.is_cuda or len(k) == 1:
         return torch.cat([_api.kth(self, each, False, dim).kth.unsqueeze(dim) for each in k], dim)
     return _api.kth(self, torch.tensor(k).reshape((1,) * (self.dim() - 1) + (-1,)), False, dim).kth

@@ -267,7 +267,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
         return own_rows_us(context, plan, s, sorted_us - of_list) + of_list +
                topk_cuda_costs.air.own_reads * read_us;
     }
-    /* The last pass takes twice as long where many elements tie. */
+    /* Many elements of one byte tie, and then the last pass takes twice as long. */
     const int passes = s->passes + (plan->element_bytes == 1 ? 2 : 1);
     return topk_cuda_costs.air.pass_us * passes + listing_us(context, plan, s->target) + sorted_us +
            topk_cuda_costs.air.shared_reads * fmax(read_us, counting_us) +

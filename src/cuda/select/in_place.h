@@ -21,7 +21,7 @@ static inline double in_place_us(const topk_context *context, const struct plan 
     const double read_us =
         fmax(1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us),
              work_us(context, (double)plan->input_elements, topk_cuda_costs.air.counted_per_us));
-    /* The last read takes twice as long where many elements tie. */
+    /* Many elements of one byte tie, and then the last read takes twice as long. */
     const int64_t reads = passes + (plan->element_bytes == 1 ? 1 : 0);
     return (double)passes * topk_cuda_costs.air.pass_us + (double)reads * read_us +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us) +

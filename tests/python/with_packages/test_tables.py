@@ -128,7 +128,7 @@ def test_xarray():
 
 
 class Offered:
-    """An object of which nothing is known but Arrow's PyCapsule interface."""
+    """An object that has Arrow's PyCapsule interface alone."""
 
     def __init__(self, column, stream):
         name = "__arrow_c_stream__" if stream else "__arrow_c_array__"
