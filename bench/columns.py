@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions about a CSV file that `topk select` answers, beside DuckDB and polars: the 10 best of a column, and the 3 best of each group.
 
-  columns.py build/topk [--gb 3] [--groups 1000] [--threads 2] [--rounds 5] [--folder /tmp] [--csv FILE]
+  columns.py build/topk [--gb 3] [--groups 1000] [--questions column,groups] [--threads 2] [--rounds 5] [--folder /tmp]
+             [--table FILE] [--csv FILE]
 
-The file has six columns (id, group, name, value, weight, day) and lies in the page cache. Contenders take turns, each
+The file has six columns (id, group, name, value, weight, day) and lies in the page cache. --table takes one that was made
+before, or makes it and keeps it; --groups then says what it was made with. Contenders take turns, each
 in a process of its own, and give whole lines. Seconds are of the whole process for the tool, and of the query alone for the
 others: Python and their modules have started. MiB are what the process had resident at most; `start_mib` is what it had
 before the query. Figures are medians, and a ratio is of one round: how many times as long as the tool, and how many times as
@@ -121,23 +123,27 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--gb", type=float, default=3)
     parser.add_argument("--groups", default="1000")
+    parser.add_argument("--questions", default="column,groups", help="of these two")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", help="where the file is made and removed")
-    parser.add_argument("--csv", type=argparse.FileType("a"), default=sys.stdout)
+    parser.add_argument("--table", metavar="FILE", help="a file of one number of groups, which stays")
+    parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     parser.add_argument("--answer", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.answer:
         answer(*options.answer, options)
         return
+    writer = None
     for groups in map(int, options.groups.split(",")):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            path = os.path.join(folder, "table.csv")
-            write(path, options.gb * 1e9, groups)
-            for question in BEST:
+            path = options.table or os.path.join(folder, "table.csv")
+            if not os.path.exists(path):
+                write(path, options.gb * 1e9, groups)
+            for question in options.questions.split(","):
                 for line in measure(options, question, path, groups):
-                    writer = csv.DictWriter(options.csv, line, lineterminator="\n")
-                    if options.csv.tell() == 0 or not options.csv.seekable():
+                    if writer is None:
+                        writer = csv.DictWriter(options.csv, line, lineterminator="\n")
                         writer.writeheader()
                     writer.writerow(line)
                     options.csv.flush()
