@@ -69,7 +69,7 @@ def check(root, expected, status, tested, interrupted=False, says="", without=No
 
 
 def main():
-    root = sys.argv[1]
+    root = os.path.abspath(sys.argv[1])
     every = ["default", "asan", "tsan", "clang-fuzz", "arm", "cuda"]
     check(root, "60 passed, 0 failed", 0, every)
     check(root, "60 passed, 0 failed", 0, every, says="== default: 42 % built after", SLOW_BUILD="--preset default")
