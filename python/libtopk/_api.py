@@ -202,6 +202,8 @@ def where(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Ar
 
     All that are among the k best, with all that tie with the k-th: where(x, at_least=kth(x, k).kth).
 
+    Of an array of truth values without a predicate these are the true ones: argwhere(x > y). count() and mask() likewise.
+
     capacity   room for matches. None: as many as there are, for which x is counted first; that reads it twice
                and, on a GPU, waits for the count
     out        (values, indices, offsets), of `capacity`, `capacity` and rows + 1 elements; matches beyond the

@@ -130,6 +130,8 @@ def answer(error, adopted, mode, operation, x, k, largest, sorted, dim, out, wan
         return run(operation, x, {**options, "mask": _mask_of(error)})
     numbers, bits = split(error)
     predicate = {name: options[name] for name in PREDICATES if options.get(name) is not None}
+    if numbers.dtype == bool and operation in (_WHERE, _COUNT, _MASK):
+        predicate = predicate or {"ne": 0}  # a null's own bit says nothing
     if (bool(predicate) == (operation == _SELECT) and operation != _KTH) or (operation == _KTH and mode != _RUN):
         return run(operation, numbers, options)  # an exception, or a plan, which is for all elements
     options = {name: options[name] for name in options if name not in predicate}

@@ -118,6 +118,10 @@ static int prepare(struct call *call, PyObject *const *arguments) {
     }
     call->problem.method = call->method[0] == '\0' ? NULL : call->method;
     call->problem.tuning = call->tuning[0] == '\0' ? NULL : call->tuning;
+    if (inputs_are_truths(call) && call->predicate.kind == TOPK_PREDICATE_UNDEFINED) {
+        call->predicate.kind = TOPK_NE; /* what is not false */
+        call->predicate.low = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 0}};
+    }
     if (needs_predicate(call->operation) && call->predicate.kind == TOPK_PREDICATE_UNDEFINED) {
         PyErr_SetString(PyExc_TypeError,
                         "a predicate is needed: gt, ge, lt, le, eq, ne, between, mask, bits or at_least");

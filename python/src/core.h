@@ -305,6 +305,8 @@ int options_integer(PyObject *value, const char *name, int64_t *number);
 
 /* ---- inputs.c ---- */
 
+/* Whether x holds truth values and the operation takes these: as bytes, which are 0 or 1. */
+bool inputs_are_truths(const struct call *call);
 /* Fills problem and input from x, k and the arrays among the options. */
 int inputs_take(struct call *call, PyObject *k);
 /* Whether elements of x, along the dimension of the rows or across it, share memory by a stride of 0. */

@@ -379,13 +379,19 @@ static bool is_of_stream(const struct call *call) {
     return call->operation >= OPERATION_INIT && call->operation < OPERATION_SHARD_BEGIN;
 }
 
+bool inputs_are_truths(const struct call *call) {
+    return call->x.type == TOPK_TYPE_UNDEFINED &&
+           (call->operation == TOPK_OPERATION_WHERE || call->operation == TOPK_OPERATION_COUNT ||
+            call->operation == TOPK_OPERATION_MASK);
+}
+
 int inputs_take(struct call *call, PyObject *k) {
     struct array *arrays[EXTENTS] = {NULL};
     bool is_ragged = call->given[GIVEN_OFFSETS] != NULL || call->given[GIVEN_BEGINS] != NULL ||
                      call->given[GIVEN_ENDS] != NULL;
     call->is_ragged = is_ragged;
-    call->problem.type = call->x.type;
-    if (call->x.type == TOPK_TYPE_UNDEFINED) {
+    call->problem.type = inputs_are_truths(call) ? TOPK_U8 : call->x.type;
+    if (call->problem.type == TOPK_TYPE_UNDEFINED) {
         PyErr_SetString(PyExc_TypeError, "x holds truth values, which do not rank; x.view(uint8) does");
         return -1;
     }

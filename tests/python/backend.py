@@ -14,9 +14,9 @@ METHODS = ("air", "radik", "sort") if ON_GPU else ("reference", "bracket")  # so
 
 context = libtopk.Context("cuda") if ON_GPU else libtopk.Context("cpu", threads=2)
 
-topk, argtopk, kth, where, select_where, count, mask, route, explain, choice, workspace_size, Accumulator = (
+topk, argtopk, kth, where, argwhere, select_where, count, mask, route, explain, choice, workspace_size, Accumulator = (
     partial(getattr(libtopk, name), context=context)
-    for name in ("topk", "argtopk", "kth", "where", "select_where", "count", "mask", "route", "explain", "choice",
+    for name in ("topk", "argtopk", "kth", "where", "argwhere", "select_where", "count", "mask", "route", "explain", "choice",
                  "workspace_size", "Accumulator"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import oracle
-from backend import count, where
+from backend import argwhere, count, mask, where
 from oracle import OPERATORS, all_same
 from strategies import matrices
 
@@ -83,6 +83,40 @@ def test_bounds_are_the_numbers_that_they_are(dtype, element, kind, bound):
     x = np.array([element], dtype)
     opposite = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}[kind]
     assert count(x, **{kind: bound}) == 1 and count(x, **{opposite: bound}) == 0
+
+
+@pytest.mark.parametrize("shape, dim", [((0,), 0), ((1,), 0), ((100,), 0), ((3, 40), -1), ((3, 40), 0), ((2, 3, 9), 1),
+                                        ((3, 0), 1), ((0, 3), 1)])
+def test_truth_values_choose_the_true_ones(shape, dim):
+    for share in (0, 0.4, 1):
+        truths = np.random.default_rng(len(shape)).random(shape) < share
+        rows = oracle.rows_of(truths, dim)
+        wanted = oracle.where(rows, rows, bool)
+        found = where(truths, dim)
+        assert all_same(found, wanted) and found.values.dtype == bool
+        assert all_same(argwhere(truths, dim), wanted[1:])
+        np.testing.assert_array_equal(count(truths, dim), truths.sum(dim))
+        np.testing.assert_array_equal(count(truths, dim, eq=False), (~truths).sum(dim))
+        np.testing.assert_array_equal(count(truths, dim, mask=~truths), (~truths).sum(dim))
+        np.testing.assert_array_equal(mask(truths, dim), np.packbits(rows, bitorder="little"))
+
+
+def test_truth_values_of_strided_and_expanded_arrays():
+    truths = np.random.default_rng(3).random((4, 200)) < 0.5
+    for array in (truths[:, ::3], truths.T, truths[::-1], np.broadcast_to(truths[:1], (5, 200)),
+                  np.broadcast_to(truths[:, :1], (4, 300))):
+        np.testing.assert_array_equal(count(array), array.sum(-1))
+        for found, row in zip(np.split(argwhere(array)[0], argwhere(array)[1][1:-1]), array):
+            np.testing.assert_array_equal(found, np.flatnonzero(row))
+
+
+def test_truth_values_go_where_they_are_told():
+    truths = np.array([True, False, True, True])
+    out = np.zeros(2, bool), np.zeros(2, np.int64), np.zeros(2, np.int64)
+    where(truths, out=out)
+    assert out[0].all() and out[1].tolist() == [0, 2] and out[2].tolist() == [0, 3]
+    with pytest.raises(ValueError, match="of type of x"):
+        where(truths, out=(np.zeros(2, np.uint8), *out[1:]))
 
 
 @pytest.mark.parametrize("bound", [Fraction(1, 4), Decimal("0.25"), np.longdouble(0.25), np.float32(0.25)])

@@ -188,6 +188,27 @@ def test_what_goes_wrong_says_so(columns):
     assert out[0].tolist() == [3, 1] and out[1].tolist() == [0, 1]
 
 
+def test_truth_values_with_nulls_choose_the_true_ones():
+    pa, pl, pd = map(pytest.importorskip, ("pyarrow", "polars", "pandas"))
+    cells = [None, True, False, True, None, None, False, True, True, None, False]
+    garbage = pa.BooleanArray.from_buffers(pa.bool_(), 11, [pa.array(cells).buffers()[0], pa.py_buffer(b"\xff\xff")])
+    assert garbage.to_pylist() == [cell if cell is None else True for cell in cells]
+    for begin in range(4):
+        these = cells[begin:]
+        wanted = [i for i, cell in enumerate(these) if cell]
+        for column in (pa.array(cells)[begin:], pa.chunked_array([cells[:5], cells[5:]])[begin:], pl.Series(cells)[begin:],
+                       pd.Series(these, dtype="boolean"), pd.Series(these, dtype=pd.ArrowDtype(pa.bool_())),
+                       pa.array([cell for cell in these if cell is not None])):
+            if len(column) < len(these):
+                wanted = [i for i, cell in enumerate(column.to_pylist()) if cell]
+            assert libtopk.count(column) == len(wanted) == libtopk.count(column, eq=1)
+            assert libtopk.count(column, eq=False) == these.count(False)
+            assert libtopk.argwhere(column)[0].tolist() == wanted
+            values = libtopk.where(column).values
+            assert values.dtype == bool and values.tolist() == [True] * len(wanted)
+    assert libtopk.argwhere(garbage)[0].tolist() == [i for i, cell in enumerate(cells) if cell is not None]
+
+
 def test_columns_that_are_not_of_numbers_are_refused():
     pa, pl, pd = map(pytest.importorskip, ("pyarrow", "polars", "pandas"))
     import datetime
