@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file that includes this one is compiled once for each width of elements. Each compilation defines one
- * constant table of functions that prepare and launch its kernels. CMake gives KEY_BITS and the table's name,
+ * A file that includes this one is compiled for each width of elements. Each time it defines one constant
+ * table of functions that prepare and launch its kernels. CMake gives KEY_BITS and the table's name,
  * INSTANCE: topk_cuda_air_kernels_32 for air/kernels.cu and 32 bits. The host picks the table: leaf.h,
- * width_of(). */
+ * width_of().
+ *
+ * nvcc compiles all widths of a file at once: their kernels have much in common, and what is compiled at once
+ * is compressed together. So what a file defines for a width lies in a namespace OF_WIDTH(KEY_BITS), behind
+ * its includes, and begins with `typedef element_of_bits<KEY_BITS>::type element_t;`: the bits of an element.
+ * The emulated GPU has a compilation for each width. */
 #ifndef TOPK_SRC_CUDA_INSTANCE_CUH
 #define TOPK_SRC_CUDA_INSTANCE_CUH
 
@@ -15,8 +20,8 @@ template <> struct element_of_bits<16> { typedef uint16_t type; };
 template <> struct element_of_bits<32> { typedef uint32_t type; };
 template <> struct element_of_bits<64> { typedef uint64_t type; };
 
-/* The bits of an element. */
-typedef element_of_bits<KEY_BITS>::type element_t;
+#define OF_WIDTH_PASTED(bits) width_##bits
+#define OF_WIDTH(bits) OF_WIDTH_PASTED(bits)
 
 /* The shared memory that a layout function carves: carve(arena, sizes...). */
 template <typename Shared, typename... Needed, typename... Given>

@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 /* Entries of 64-bit elements have two words. */
 static const bool TWO_WORDS = KEY_BITS == 64;
 
@@ -21,3 +24,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct bitonic_kernels INSTANCE = {prepare, shared_bytes, launch_select};
+}

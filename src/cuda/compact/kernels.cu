@@ -8,6 +8,14 @@
 #include "mask.cuh"
 #include "ragged.cuh"
 
+#if KEY_BITS == 8
+#include "phases.cuh"
+#include "prepare.cuh"
+#endif
+
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 template <typename Source> static uint32_t dense_shared_bytes(void) {
     return shared_bytes_of(carve_tiles<dense_tiles<Source>>);
 }
@@ -49,9 +57,6 @@ extern "C" const struct compact_kernels INSTANCE = {prepare_passes<element_t>,
                                                     launch_mask<element_t>};
 
 #if KEY_BITS == 8
-#include "phases.cuh"
-#include "prepare.cuh"
-
 static int prepare_more(uint32_t shared_bytes_max) {
     int error = prepare_passes<mask_bits>(shared_bytes_max);
     error = error != 0 ? error : simt_prepare(compact_prepare, shared_bytes_of(carve_scan));
@@ -69,19 +74,20 @@ extern "C" const struct compact_kernels topk_cuda_compact_kernels_bits = {
     launch_pass<mask_bits>,
     launch_mask<mask_bits>};
 
-int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
     return launch("compact_prepare", grid, shared_bytes_of(carve_scan), compact_prepare, args);
 }
 
-int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
     return launch("compact_scan", grid, shared_bytes_of(carve_scan), compact_scan, args);
 }
 
-int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {
     return launch("compact_scatter", grid, 0, compact_scatter, args);
 }
 
-int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args) {
     return launch("compact_count", grid, 0, compact_count, args);
 }
 #endif
+}

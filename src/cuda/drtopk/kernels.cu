@@ -8,6 +8,9 @@
 #include "equal.cuh"
 #include "last.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static uint32_t tile_shared_bytes(uint32_t exponent) {
     return shared_bytes_of(carve_tile, exponent);
 }
@@ -56,3 +59,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct drtopk_kernels INSTANCE = {prepare, launch_kernel};
+}

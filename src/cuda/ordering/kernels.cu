@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "cluster.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 /* A thread for each slot of all rows, or as many as there are. */
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(ORDERING_GATHER_THREADS, 1) void ordering_gather(struct ordering_args a) {
@@ -77,3 +80,4 @@ static int gather(const struct launch_grid *grid, const struct ordering_args *ar
 }
 
 extern "C" const struct ordering_kernels INSTANCE = {prepare, sort, gather};
+}

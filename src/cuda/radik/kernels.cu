@@ -8,6 +8,9 @@
 #include "order.cuh"
 #include "sort.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
 
@@ -91,3 +94,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct radik_kernels INSTANCE = {prepare, launch_kernel, next_shared_bytes};
+}

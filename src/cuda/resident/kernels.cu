@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static uint32_t shared_bytes(const struct resident_args *args, uint32_t threads) {
     return row_shared_bytes<element_t, block_team>(*args, threads);
 }
@@ -33,3 +36,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct resident_kernels INSTANCE = {prepare, shared_bytes, launch_row};
+}

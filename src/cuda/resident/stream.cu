@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "stream.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static uint32_t shared_bytes(const struct resident_args *args) {
     return shared_bytes_of(carve_stream<element_t>, *args);
 }
@@ -40,3 +43,4 @@ static int prepare(uint32_t shared_bytes_max, uint32_t *blocks) {
 }
 
 extern "C" const struct resident_stream_kernels INSTANCE = {prepare, shared_bytes, launch_stream};
+}

@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "where.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;
 static const uint32_t KERNELS = RESIDENT_SHAPES - RESIDENT_WHERE_SHAPE;
 
@@ -30,3 +33,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct resident_where_kernels INSTANCE = {prepare, launch_row};
+}

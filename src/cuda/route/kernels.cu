@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 /* Those for one class of rows. */
 struct class_kernel {
     void (*any)(struct route_args), (*plain)(struct route_args);
@@ -67,3 +70,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct route_kernels INSTANCE = {prepare, launch_row, pieces_of_group};
+}

@@ -6,6 +6,9 @@
 #include "approximate_parts.cuh"
 #include "approximate_row.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 struct approximate_kernel {
     void (*kernel)(struct approximate_args);
     uint32_t (*shared_bytes)(const struct rtopk_args *args);
@@ -88,3 +91,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct approximate_kernels INSTANCE = {prepare, launch_row, launch_parts};
+}

@@ -6,6 +6,9 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static uint32_t row_shared_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
     (void)carve_lists<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
@@ -51,3 +54,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row, launch_uneven};
+}

@@ -7,6 +7,9 @@
 #include "network.cuh"
 #include "tiny.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 struct network_kernel {
     const char *name;
     void (*kernel)(struct rtopk_args);
@@ -86,3 +89,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct network_kernels INSTANCE = {prepare, launch_rows};
+}

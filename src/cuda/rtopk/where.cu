@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "where.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 static uint32_t shared_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
     (void)carve_lists<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
@@ -35,3 +38,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct where_kernels INSTANCE = {prepare, launch_row};
+}

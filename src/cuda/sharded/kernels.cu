@@ -4,6 +4,9 @@
 #include "advance.cuh"
 #include "select.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 /* A first round with a predicate is like any other: that spares a kernel. */
 static int launch_count(const struct launch_grid *grid, uint32_t bytes, const struct sharded_args *args) {
     if (args->predicate.is_given)
@@ -52,3 +55,4 @@ static int prepare(void) {
 extern "C" const struct sharded_kernels INSTANCE = {
     prepare, launch_kernel,
     (int64_t)SHARDED_THREADS *tile_shape<element_t>::GROUPS *tile_shape<element_t>::PER};
+}

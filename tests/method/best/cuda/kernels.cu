@@ -5,6 +5,9 @@
 #include "../instance.cuh"
 #include "../rows.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+typedef element_of_bits<KEY_BITS>::type element_t;
+
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void best_of_rows(struct row_args a) {
     if (is_called_off(a))
         return;
@@ -33,3 +36,4 @@ static int launch_select(const struct launch_grid *grid, const struct row_args *
 }
 
 extern "C" const struct best_kernels INSTANCE = {prepare, launch_select};
+}

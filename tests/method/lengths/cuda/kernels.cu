@@ -5,6 +5,8 @@
 #include "../instance.cuh"
 #include "../rows.cuh"
 
+namespace OF_WIDTH(KEY_BITS) {
+
 TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void lengths_of_rows(struct lengths_args a) {
     const int64_t threads = (int64_t)simt_blocks() * simt_threads();
     for (int64_t row = (int64_t)simt_block() * simt_threads() + simt_thread(); row < a.rows.rows;
@@ -21,3 +23,4 @@ static int launch_lengths(const struct launch_grid *grid, const struct lengths_a
 }
 
 extern "C" const struct lengths_kernels INSTANCE = {prepare, launch_lengths};
+}
