@@ -67,7 +67,7 @@ static topk_status make(const topk_context *context, const topk_problem *problem
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "the %s backend has no shards yet", context->backend->name);
     }
     s->context = context;
-    s->digit_bits = s->plan.element_bits <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE;
+    s->digit_bits = backend->digit_bits(&s->plan);
     s->rounds = (int)((s->plan.element_bits + s->digit_bits - 1) / s->digit_bits);
     s->bins = INT64_C(1) << s->digit_bits;
     s->capacity = capacity_of(s);

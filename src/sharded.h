@@ -39,6 +39,11 @@ struct sharded {
     int64_t part_number, longest;
 };
 
+/* The digits where a backend has no reason for others. */
+static inline unsigned sharded_digit_bits(const struct plan *plan) {
+    return plan->element_bits <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE;
+}
+
 /* The digit that a round looks at: (key - low) >> shift, below 2^bits. */
 struct sharded_digit {
     unsigned shift, bits;
@@ -52,6 +57,9 @@ static inline struct sharded_digit sharded_digit_of(const struct sharded *s, int
 
 /* What a backend does, all of it on s->memory. */
 struct sharding {
+    /* Bits of a round's digit. All shards count the same bins, so they depend on nothing but what the
+     * problems of all shards have in common. */
+    unsigned (*digit_bits)(const struct plan *plan);
     /* Sets s->bytes. */
     void (*measure)(struct sharded *s);
     /* `k` may be NULL. */

@@ -16,9 +16,9 @@ enum {
     SHARDED_DIGIT_NARROW = 5,
     SHARDED_DIGIT_WIDE = 5,
 #else
-    /* Bits of a digit of keys of up to 16 bits, and of wider ones. The first digit of a float32 is then sign,
-     * exponent and two bits of the fraction: of numbers that are uniform in [0, 1) the best bin has an
-     * eighth. */
+    /* Bits of a digit of keys of up to 16 bits, and of wider ones; a backend may have wider digits for some
+     * problems. The first digit of a float32 is then sign, exponent and two bits of the fraction: of numbers
+     * that are uniform in [0, 1) the best bin has an eighth. */
     SHARDED_DIGIT_NARROW = 8,
     SHARDED_DIGIT_WIDE = 11,
 #endif

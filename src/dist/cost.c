@@ -34,11 +34,6 @@ static const double NEVER_US = 1e15; /* what a rank cannot do */
 
 enum { TOLD_PER_US = 1000, STRATEGIES = TOPK_DIST_GATHER_NODES + 1 };
 
-/* By bytes of an element, as topk_sharded.h says. */
-static int rounds_of(size_t bytes) {
-    return bytes == 1 ? 1 : bytes == 2 ? 2 : bytes == 4 ? 3 : 6;
-}
-
 static double way_us(const struct way *way, int ranks, double bytes) {
     double steps = 0;
     for (int reached = 1; reached < ranks; reached *= 2) {
@@ -142,14 +137,23 @@ static topk_status predict_gather(const struct topk_dist_plan *plan, double *us,
     return status;
 }
 
+/* The rounds of a histogram and their counters: none where the core refuses them. */
+static topk_sharded_properties rounds_of(const struct topk_dist_plan *plan) {
+    topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
+    topk_problem problem = plan->problem;
+    problem.method = problem.tuning = NULL;
+    (void)topk_sharded_query(plan->context, &problem, &properties);
+    return properties;
+}
+
 /* A GPU is taken to count as long as it searches for the k-th by itself. */
-static topk_status count_us(const struct topk_dist_plan *plan, double *us) {
+static topk_status count_us(const struct topk_dist_plan *plan, int rounds, double *us) {
     if (plan->backend != TOPK_BACKEND_CPU) {
         return core_us(plan, TOPK_OPERATION_KTH, plan->problem.k_max, us);
     }
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     const topk_status status = topk_dist_of_core(topk_context_query(plan->context, &properties));
-    const int reads = topk_dist_is_streamed(plan) ? rounds_of(topk_type_size(plan->problem.type)) : 1;
+    const int reads = topk_dist_is_streamed(plan) ? rounds : 1;
     const double elements = reads * (double)plan->problem.rows * (double)plan->longest;
     *us = elements * COUNT_US / (properties.threads > 0 ? properties.threads : 1);
     return status;
@@ -158,18 +162,18 @@ static topk_status count_us(const struct topk_dist_plan *plan, double *us) {
 /* Each rank has its part of the results. */
 static topk_status predict_histogram(const struct topk_dist_plan *plan, double *us) {
     const int64_t part = plan->list_max / plan->group->ranks + (plan->list_max % plan->group->ranks != 0);
-    const size_t width = topk_type_size(plan->problem.type);
-    const double counters = (double)plan->problem.rows * (width <= 2 ? 256 : 2048) * sizeof(int64_t);
+    const topk_sharded_properties of = rounds_of(plan);
     double list_us = 0, place_us = 0, counted_us = 0;
-    topk_status status = count_us(plan, &counted_us);
+    topk_status status = count_us(plan, of.rounds, &counted_us);
     if (status == TOPK_OK && topk_dist_selects_lists(plan)) {
         status = core_us(plan, plan->operation, part, &list_us);
     }
     if (status == TOPK_OK && topk_dist_is_placed(plan)) { /* as long as another compaction */
         status = core_us(plan, TOPK_OPERATION_WHERE, plan->pitch, &place_us);
     }
-    *us = counted_us + list_us + place_us + rounds_of(width) * collective_us(plan, counters) +
-          4 * collective_us(plan, 8) + load_us(plan, rounds_of(width) + 1);
+    *us = counted_us + list_us + place_us +
+          of.rounds * collective_us(plan, (double)of.counters * sizeof(int64_t)) +
+          4 * collective_us(plan, 8) + load_us(plan, of.rounds + 1);
     if (plan->options.destination != TOPK_DIST_IN_PLACE) {
         *us += deliver_us(plan, (double)part);
     }

@@ -236,7 +236,8 @@ static topk_status select_part(const struct sharded *s, const topk_input *input,
     return TOPK_OK;
 }
 
-const struct sharding topk_cpu_sharding = {.measure = measure,
+const struct sharding topk_cpu_sharding = {.digit_bits = sharded_digit_bits,
+                                           .measure = measure,
                                            .begin = begin,
                                            .count = count,
                                            .advance = advance,

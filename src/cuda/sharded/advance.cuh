@@ -101,7 +101,7 @@ TOPK_DEVICE void advance_row(const struct sharded_args &a, int64_t row, simt_sha
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(SHARDED_ROW_THREADS, 1) void sharded_advance(struct sharded_args a) {
+TOPK_KERNEL TOPK_BOUNDS(SHARDED_ADVANCE_THREADS, 1) void sharded_advance(struct sharded_args a) {
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint64_t> scratch = simt_carve<uint64_t>(arena, SIMT_WARP);
     if (!is_begun(a))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Counting a digit of a row. A block counts its tiles in shared memory, and adds what it has to the counters
- * at the end of the row. What is to be kept goes through a queue of each warp: queue.cuh. */
+ * at the end of the row. What is to be kept goes through columns of each lane: queue.cuh. */
 #ifndef TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 #define TOPK_SRC_CUDA_SHARDED_COUNT_CUH
 
@@ -10,7 +10,7 @@
 
 template <typename Element> struct count_shared {
     simt_shared<uint32_t> table;
-    simt_shared<Element> queues; /* of each warp; only where something can be kept */
+    simt_shared<Element> columns; /* of each warp; only where something can be kept */
 };
 
 template <typename Element>
@@ -18,7 +18,7 @@ TOPK_HOST_DEVICE count_shared<Element> carve_count(simt_arena &arena, uint32_t b
     const uint32_t warps = SHARDED_THREADS / SIMT_WARP;
     count_shared<Element> s;
     s.table = simt_carve<uint32_t>(arena, table_size_of<Element>(bins).words);
-    s.queues = simt_carve<Element>(arena, lists ? warps * element_queue<Element>::SIZE : 0);
+    s.columns = simt_carve<Element>(arena, lists ? warps * element_queue<Element>::SIZE : 0);
     return s;
 }
 
@@ -109,7 +109,7 @@ template <typename Element, bool FIRST, typename Interval, typename Source>
 TOPK_DEVICE void count_elements(const Interval &in, const code_list<Element> &list,
                                 const count_shared<Element> &s, const Source &source, int64_t row) {
     if (!FIRST && table_shape<Element>::LISTS && list.slots != nullptr) {
-        element_queue<Element> queue = element_queue<Element>::of(list, s.queues);
+        element_queue<Element> queue = element_queue<Element>::of(list, s.columns);
         count_tiles<Element, FIRST>(in, source, row, [&](const auto &of_any_kind) TOPK_LAMBDA {
             branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA { queue.take(in, tile); });
         });

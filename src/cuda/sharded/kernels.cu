@@ -39,7 +39,7 @@ static int launch_kernel(enum sharded_kernel kernel, const struct launch_grid *g
 
 static int prepare(void) {
     typedef table_shape<element_t> shape;
-    const uint32_t bytes = shared_bytes_of(carve_count<element_t>, 1u << shape::DIGIT, shape::LISTS);
+    const uint32_t bytes = shared_bytes_of(carve_count<element_t>, 1u << shape::DIGIT_MOST, shape::LISTS);
     int error = simt_prepare(sharded_begin<element_t>, 0);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, true, false>, 0);
     error = error != 0 ? error : simt_prepare(sharded_count<element_t, false, false>, bytes);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a warp has found and not yet counted: elements of the interval that go to the row's list, too.
  *
+ * Each lane puts what it finds into a column of its own, in shared memory. That takes a store and an
+ * addition: no lane asks where the others put theirs, and most elements are not found. Once a column may have
+ * no room for what comes next, the warp counts and lists what all its columns hold.
+ *
  * A warp waits for no other warp, and takes slots of the list for many elements at once: all warps take them
  * from one counter, which gives one answer in 1.3 ns. Slots for which a warp has no element in the end hold a
  * code outside the interval. No later round counts it. */
@@ -17,55 +21,52 @@ template <typename Element> struct code_list {
     uint64_t *filled;
 };
 
+/* Place i of lane l's column is element i * SIMT_WARP + l of the warp's part. */
 template <typename Element> struct element_queue {
-    static const uint32_t FLUSH = SHARDED_FLUSH_BYTES / sizeof(Element),
-                          SIZE = FLUSH + SIMT_WARP * tile_shape<Element>::GROUPS * tile_shape<Element>::PER;
+    static const uint32_t FULL = SHARDED_COLUMN_BYTES / sizeof(Element),
+                          DEPTH = FULL - 1 + SHARDED_STEP_GROUPS * tile_shape<Element>::PER,
+                          SIZE = DEPTH * SIMT_WARP;
     code_list<Element> list;
-    simt_shared<Element> elements; /* of the warp */
-    /* Alike in all lanes: how many elements wait; the slots that the warp has, and how many it takes. */
-    uint32_t filled, left, taking;
+    simt_shared<Element> columns; /* of the warp */
+    uint32_t at;                  /* where the lane puts its next element */
+    /* Alike in all lanes: the slots that the warp has left, and how many it takes at once. */
+    uint32_t left, taking;
     int64_t next;
 
-    /* `queues`: of all warps. */
-    static TOPK_MEMBER element_queue of(const code_list<Element> &list, simt_shared<Element> queues) {
+    /* `columns`: of all warps. Where not all of them can leave slots over, each takes as many as it fills. */
+    static TOPK_MEMBER element_queue of(const code_list<Element> &list, simt_shared<Element> columns) {
         const int64_t warps = (int64_t)simt_blocks() * simt_warps();
-        uint32_t taking = FLUSH * SHARDED_FLUSHES_MOST;
-        while (taking > FLUSH && taking * warps > list.spare)
+        uint32_t taking = SHARDED_SLOTS_MOST;
+        while (taking * warps > list.spare && taking > 0)
             taking /= 2;
-        return element_queue{list, simt_shared_part(queues, simt_warp() * SIZE, SIZE), 0, 0, taking, 0};
+        return element_queue{
+            list, simt_shared_part(columns, simt_warp() * SIZE, SIZE), simt_lane(), 0, taking, 0};
     }
 
     /* Takes the elements of a tile that are in the interval. All lanes. */
     template <typename Interval, typename Tile> TOPK_MEMBER void take(const Interval &in, const Tile &tile) {
-        uint32_t hits = 0, total;
 #pragma unroll
-        for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++) {
-            const uint32_t g = i / Tile::PER, e = i % Tile::PER;
-            if (tile.valid(g) && in.holds(tile.bits(g, e)) && is_match(tile, g, e))
-                hits |= 1u << i;
+        for (uint32_t first = 0; first < Tile::GROUPS; first += SHARDED_STEP_GROUPS) {
+#pragma unroll
+            for (uint32_t i = 0; i < SHARDED_STEP_GROUPS * Tile::PER; i++) {
+                const uint32_t g = first + i / Tile::PER, e = i % Tile::PER;
+                if (g < Tile::GROUPS && tile.valid(g) && in.holds(tile.bits(g, e)) && is_match(tile, g, e)) {
+                    columns[at] = (Element)tile.bits(g, e);
+                    at += SIMT_WARP;
+                }
+            }
+            if (simt_any(SIMT_ALL_LANES, at >= FULL * SIMT_WARP))
+                write(in);
         }
-        if (!simt_any(SIMT_ALL_LANES, hits != 0))
-            return;
-        uint32_t at = filled + warp_scan(simt_popc(hits), &total);
-#pragma unroll
-        for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++)
-            if ((hits >> i & 1) != 0)
-                elements[at++] = (Element)tile.bits(i / Tile::PER, i % Tile::PER);
-        filled += total;
-        simt_warp_sync(SIMT_ALL_LANES);
-        if (filled >= FLUSH)
-            flush(in);
     }
 
     /* At the end of a row. All lanes. */
     template <typename Interval> TOPK_MEMBER void finish(const Interval &in) {
-        if (filled > left)
-            take_slots(filled);
-        write(in, 0, filled);
+        taking = 0;
+        write(in);
         const Element outside = (Element)(in.low != 0 ? in.low - 1 : in.high + 1);
         for (uint32_t i = simt_lane(); i < left; i += SIMT_WARP)
             put(next + i, outside);
-        simt_warp_sync(SIMT_ALL_LANES);
     }
 
   private:
@@ -73,36 +74,32 @@ template <typename Element> struct element_queue {
         if (slot < list.room)
             list.slots[slot] = code;
     }
-    /* All lanes. */
-    TOPK_MEMBER void take_slots(uint32_t count) {
+    /* The first of `count` slots. All lanes. */
+    TOPK_MEMBER int64_t take_slots(uint32_t count) const {
         uint64_t slot = 0;
         if (simt_lane() == 0)
             slot = simt_atomic_add(list.filled, (uint64_t)count);
-        next = (int64_t)(uint64_t)simt_shuffle(SIMT_ALL_LANES, slot, 0);
-        left = count;
+        return (int64_t)(uint64_t)simt_shuffle(SIMT_ALL_LANES, slot, 0);
     }
-    /* Leaves fewer than FLUSH elements. All lanes. */
-    template <typename Interval> TOPK_MEMBER void flush(const Interval &in) {
-        uint32_t done = 0;
-        for (; filled - done >= FLUSH; done += FLUSH) {
-            if (left == 0)
-                take_slots(taking);
-            write(in, done, FLUSH);
+    /* Counts what the columns hold, and lists it in the slots that are left and the first ones of new slots.
+     * All lanes. */
+    template <typename Interval> TOPK_MEMBER void write(const Interval &in) {
+        const uint32_t held = at / SIMT_WARP, total = simt_reduce_add(SIMT_ALL_LANES, held);
+        const uint32_t missing = total > left ? total - left : 0, taken = missing > taking ? missing : taking;
+        const int64_t fresh = missing > 0 ? take_slots(taken) : 0;
+        for (uint32_t i = 0, done = 0; done < total; i++) {
+            const uint32_t lanes = simt_ballot(SIMT_ALL_LANES, held > i);
+            if (held > i) {
+                const Element bits = columns[i * SIMT_WARP + simt_lane()];
+                const uint32_t nth = done + simt_popc(lanes & ((1u << simt_lane()) - 1));
+                in.add(in.digit(bits));
+                put(nth < left ? next + nth : fresh + (nth - left), (Element)in.code(bits));
+            }
+            done += simt_popc(lanes);
         }
-        filled -= done;
-        for (uint32_t i = simt_lane(); i < filled; i += SIMT_WARP)
-            elements[i] = (Element)elements[done + i];
-        simt_warp_sync(SIMT_ALL_LANES);
-    }
-    /* Counts `count` elements from `first` on, and lists them. All lanes. */
-    template <typename Interval> TOPK_MEMBER void write(const Interval &in, uint32_t first, uint32_t count) {
-        for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
-            const Element bits = elements[first + i];
-            in.add(in.digit(bits));
-            put(next + i, (Element)in.code(bits));
-        }
-        next += count;
-        left -= count;
+        next = missing > 0 ? fresh + missing : next + total;
+        left = missing > 0 ? taken - missing : left - total;
+        at = simt_lane();
     }
 };
 

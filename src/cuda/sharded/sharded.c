@@ -73,6 +73,12 @@ static struct layout lay_out(const struct sharded *s, void *memory) {
     return l;
 }
 
+/* Ranks may have shards of different lengths, so these do not matter here. */
+static unsigned digit_bits(const struct plan *plan) {
+    return plan->element_bits > 16 && plan->problem.rows <= SHARDED_FEW_ROWS ? SHARDED_DIGIT_FEW_ROWS
+                                                                             : sharded_digit_bits(plan);
+}
+
 static void measure(struct sharded *s) {
     s->bytes = lay_out(s, NULL).bytes;
 }
@@ -152,8 +158,11 @@ static struct launch_grid grid_for(const struct work *w) {
         const int64_t tiles = divide_up(s->longest, kernels[width_of(&s->plan)]->tile);
         return grid_of_rows(w, rows, tiles, at_once, SHARDED_THREADS);
     }
-    const int64_t blocks = w->kernel == SHARDED_ADVANCE ? rows : divide_up(rows, SHARDED_ROW_THREADS);
-    return grid_of(&call, blocks, 4 * at_once, SHARDED_ROW_THREADS);
+    if (w->kernel == SHARDED_ADVANCE) {
+        const int64_t threads = least(s->bins / SHARDED_ADVANCE_BINS, SHARDED_ADVANCE_THREADS);
+        return grid_of(&call, rows, 4 * at_once, greatest(threads, SHARDED_ROW_THREADS));
+    }
+    return grid_of(&call, divide_up(rows, SHARDED_ROW_THREADS), 4 * at_once, SHARDED_ROW_THREADS);
 }
 
 /* One segment of some rows: as the launch before it has left them, they are opened, and then selected from.
@@ -262,7 +271,8 @@ int topk_cuda_prepare_sharding(const topk_context *context) {
     return error;
 }
 
-const struct sharding topk_cuda_sharding = {.measure = measure,
+const struct sharding topk_cuda_sharding = {.digit_bits = digit_bits,
+                                            .measure = measure,
                                             .begin = begin,
                                             .count = count,
                                             .advance = advance,

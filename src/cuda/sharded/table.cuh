@@ -16,7 +16,8 @@
  * 32 lanes: each lane has its own counters, in a bank of its own. */
 template <typename Element> struct table_shape {
     static const uint32_t BITS = 8 * sizeof(Element),
-                          DIGIT = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE;
+                          DIGIT = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE,
+                          DIGIT_MOST = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_FEW_ROWS;
     static const bool IS_RAW = BITS == 8, LISTS = BITS > 2 * DIGIT; /* there is a round between two others */
     static const uint32_t LANES = IS_RAW ? SHARDED_LANES : 1;
 };
