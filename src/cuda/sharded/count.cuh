@@ -110,8 +110,14 @@ TOPK_DEVICE void count_elements(const Interval &in, const code_list<Element> &li
                                 const count_shared<Element> &s, const Source &source, int64_t row) {
     if (!FIRST && table_shape<Element>::LISTS && list.slots != nullptr) {
         element_queue<Element> queue = element_queue<Element>::of(list, s.columns);
+        const bits_arc<Interval> arc = bits_arc<Interval>::of(in);
         count_tiles<Element, FIRST>(in, source, row, [&](const auto &of_any_kind) TOPK_LAMBDA {
-            branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA { queue.take(in, tile); });
+            branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA {
+                if (Interval::IS_KEPT || arc.exists)
+                    queue.take(in, arc, tile);
+                else
+                    queue.take(in, in, tile);
+            });
         });
         queue.finish(in);
     } else {

@@ -11,6 +11,7 @@
 #ifndef TOPK_SRC_CUDA_SHARDED_QUEUE_CUH
 #define TOPK_SRC_CUDA_SHARDED_QUEUE_CUH
 
+#include "../simt/bytes.cuh"
 #include "table.cuh"
 
 /* Where a row's codes are kept. */
@@ -21,41 +22,74 @@ template <typename Element> struct code_list {
     uint64_t *filled;
 };
 
-/* Place i of lane l's column is element i * SIMT_WARP + l of the warp's part. */
+/* The bits of an interval's elements, where these are one arc: so two instructions tell whether an element is
+ * found, in place of eight. They are unless the interval has elements of both signs, or bits are left out. */
+template <typename Interval> struct bits_arc {
+    typedef typename Interval::word word;
+    word begin, span;
+    bool exists;
+
+    TOPK_MEMBER bool holds(word bits) const {
+        return (word)(bits - begin) <= span;
+    }
+    static TOPK_MEMBER bits_arc of(const Interval &in) {
+        const struct code_map &map = in.a.rows.map;
+        bits_arc arc = {in.first, in.reach, Interval::IS_KEPT};
+        if (!arc.exists && ((word)map.keep & Interval::ONES) == Interval::ONES)
+            for (word sign = 0; sign <= 1; sign++)
+                arc.find(in, sign, (word)(map.always ^ (sign != 0 ? map.negative : 0)),
+                         (word)(map.turn + (sign != 0 ? map.add : 0)));
+        return arc;
+    }
+
+  private:
+    /* Codes of elements with that sign are (bits ^ flip) + turn: they ascend with the bits, or descend. */
+    TOPK_MEMBER void find(const Interval &in, word sign, word flip, word turn) {
+        const uint32_t top = Interval::shape::BITS - 1;
+        const word first = ((in.first - turn) ^ flip) & Interval::ONES,
+                   last = ((in.first + in.reach - turn) ^ flip) & Interval::ONES;
+        if (first >> top != sign || last >> top != sign || in.reach >> top != 0)
+            return;
+        begin = first < last ? first : last;
+        exists = true;
+    }
+};
+
+/* Place i of lane l's column is element i * SIMT_WARP + l of the warp's part of `columns`. */
 template <typename Element> struct element_queue {
     static const uint32_t FULL = SHARDED_COLUMN_BYTES / sizeof(Element),
                           DEPTH = FULL - 1 + SHARDED_STEP_GROUPS * tile_shape<Element>::PER,
-                          SIZE = DEPTH * SIMT_WARP;
+                          SIZE = DEPTH * SIMT_WARP, NEXT_BYTES = SIMT_WARP * sizeof(Element);
     code_list<Element> list;
-    simt_shared<Element> columns; /* of the warp */
-    uint32_t at;                  /* where the lane puts its next element */
+    simt_shared<Element> columns; /* of all warps */
+    uint32_t column, end;         /* where the lane's begins, and where it puts its next element: in bytes */
     /* Alike in all lanes: the slots that the warp has left, and how many it takes at once. */
     uint32_t left, taking;
     int64_t next;
 
-    /* `columns`: of all warps. Where not all of them can leave slots over, each takes as many as it fills. */
+    /* Where not all warps can leave slots over, each takes as many as it fills. */
     static TOPK_MEMBER element_queue of(const code_list<Element> &list, simt_shared<Element> columns) {
         const int64_t warps = (int64_t)simt_blocks() * simt_warps();
+        const uint32_t column = (simt_warp() * SIZE + simt_lane()) * (uint32_t)sizeof(Element);
         uint32_t taking = SHARDED_SLOTS_MOST;
         while (taking * warps > list.spare && taking > 0)
             taking /= 2;
-        return element_queue{
-            list, simt_shared_part(columns, simt_warp() * SIZE, SIZE), simt_lane(), 0, taking, 0};
+        return element_queue{list, columns, column, column, 0, taking, 0};
     }
 
-    /* Takes the elements of a tile that are in the interval. All lanes. */
-    template <typename Interval, typename Tile> TOPK_MEMBER void take(const Interval &in, const Tile &tile) {
+    /* Takes the elements of a tile that are `among` those of the interval, which holds() tells. All lanes. */
+    template <typename Interval, typename Among, typename Tile>
+    TOPK_MEMBER void take(const Interval &in, const Among &among, const Tile &tile) {
 #pragma unroll
         for (uint32_t first = 0; first < Tile::GROUPS; first += SHARDED_STEP_GROUPS) {
 #pragma unroll
             for (uint32_t i = 0; i < SHARDED_STEP_GROUPS * Tile::PER; i++) {
                 const uint32_t g = first + i / Tile::PER, e = i % Tile::PER;
-                if (g < Tile::GROUPS && tile.valid(g) && in.holds(tile.bits(g, e)) && is_match(tile, g, e)) {
-                    columns[at] = (Element)tile.bits(g, e);
-                    at += SIMT_WARP;
-                }
+                if (g < Tile::GROUPS)
+                    take_if(tile.valid(g) & among.holds(tile.bits(g, e)) & is_match(tile, g, e),
+                            (Element)tile.bits(g, e));
             }
-            if (simt_any(SIMT_ALL_LANES, at >= FULL * SIMT_WARP))
+            if (simt_any(SIMT_ALL_LANES, end >= column + FULL * NEXT_BYTES))
                 write(in);
         }
     }
@@ -70,6 +104,12 @@ template <typename Element> struct element_queue {
     }
 
   private:
+    TOPK_MEMBER void take_if(bool wanted, Element bits) {
+        if (!wanted)
+            return;
+        simt_shared_store(columns, end, bits);
+        end += NEXT_BYTES;
+    }
     TOPK_MEMBER void put(int64_t slot, Element code) const {
         if (slot < list.room)
             list.slots[slot] = code;
@@ -81,16 +121,15 @@ template <typename Element> struct element_queue {
             slot = simt_atomic_add(list.filled, (uint64_t)count);
         return (int64_t)(uint64_t)simt_shuffle(SIMT_ALL_LANES, slot, 0);
     }
-    /* Counts what the columns hold, and lists it in the slots that are left and the first ones of new slots.
-     * All lanes. */
+    /* Counts what the columns hold, and lists it: in the slots that are left, then in new ones. All lanes. */
     template <typename Interval> TOPK_MEMBER void write(const Interval &in) {
-        const uint32_t held = at / SIMT_WARP, total = simt_reduce_add(SIMT_ALL_LANES, held);
+        const uint32_t held = (end - column) / NEXT_BYTES, total = simt_reduce_add(SIMT_ALL_LANES, held);
         const uint32_t missing = total > left ? total - left : 0, taken = missing > taking ? missing : taking;
         const int64_t fresh = missing > 0 ? take_slots(taken) : 0;
         for (uint32_t i = 0, done = 0; done < total; i++) {
             const uint32_t lanes = simt_ballot(SIMT_ALL_LANES, held > i);
             if (held > i) {
-                const Element bits = columns[i * SIMT_WARP + simt_lane()];
+                const Element bits = columns[column / (uint32_t)sizeof(Element) + i * SIMT_WARP];
                 const uint32_t nth = done + simt_popc(lanes & ((1u << simt_lane()) - 1));
                 in.add(in.digit(bits));
                 put(nth < left ? next + nth : fresh + (nth - left), (Element)in.code(bits));
@@ -99,7 +138,7 @@ template <typename Element> struct element_queue {
         }
         next = missing > 0 ? fresh + missing : next + total;
         left = missing > 0 ? taken - missing : left - total;
-        at = simt_lane();
+        end = column;
     }
 };
 

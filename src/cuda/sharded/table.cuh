@@ -38,7 +38,8 @@ template <typename Element> TOPK_HOST_DEVICE struct table_size table_size_of(uin
 template <typename Element, bool FIRST, bool KEPT> struct interval {
     typedef key_word_t<Element> word;
     typedef table_shape<Element> shape;
-    static const bool IS_FIRST = FIRST;
+    static const bool IS_FIRST = FIRST, IS_KEPT = KEPT;
+    static const word ONES = (word)(Element) ~(Element)0;
     const struct sharded_args &a;
     simt_shared<uint32_t> table;
     uint32_t lane, none; /* counters of a bin; the bin of what does not count */
@@ -55,7 +56,7 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
         none = table_size_of<Element>(a.bins).bins;
         high = low + (word)(((uint64_t)a.mask << a.shift) | (((uint64_t)1 << a.shift) - 1));
         first = !KEPT && low <= lowest ? 0 : low;
-        reach = (!KEPT && high >= highest ? (word)(Element) ~(Element)0 : high) - first;
+        reach = (!KEPT && high >= highest ? ONES : high) - first;
         least = (low > lowest ? low : lowest) - first;
         most = (high < highest ? high : highest) - first;
         base = low - first;

@@ -20,6 +20,11 @@ template <typename T> TOPK_DEVICE T *simt_shared_at(simt_shared<T> array, uint32
     return (T *)((unsigned char *)array.data + offset);
 }
 
+/* Stores to that element. */
+template <typename T> TOPK_DEVICE void simt_shared_store(simt_shared<T> array, uint32_t offset, T value) {
+    *simt_shared_at(array, offset) = value;
+}
+
 #else
 #include "simt_emulated_bytes.h"
 #endif

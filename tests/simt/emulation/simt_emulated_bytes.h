@@ -13,4 +13,8 @@ template <typename T> simt_shared_pointer<T> simt_shared_at(simt_shared<T> array
     return &array[offset / (uint32_t)sizeof(T)];
 }
 
+template <typename T> void simt_shared_store(simt_shared<T> array, uint32_t offset, T value) {
+    *simt_shared_at(array, offset).access(false, true) = value;
+}
+
 #endif
