@@ -5,9 +5,9 @@
  * Each row is cut into shards. A state, in the memory of a context's device, serves one shard of every row.
  * In each round the states count how many elements lie in each bin of an interval of keys, the caller adds up
  * the counters of all shards by any means (MPI_Allreduce, ncclAllReduce: plain sums of int64_t), and every
- * state narrows the interval to the bin with the k-th element. The number of rounds depends on the type
- * alone. In the end each state knows the k-th element of the whole, and how many results its own shard has.
- * Everything is exact, and the same bits for any number of shards:
+ * state narrows the interval to the bin with the k-th element. The number of rounds is known beforehand. In
+ * the end each state knows the k-th element of the whole, and how many results its own shard has. Everything
+ * is exact, and the same bits for any number of shards:
  *
  *   topk_sharded_query(context, &problem, &properties);
  *   topk_sharded_begin(context, &problem, state, bytes, NULL, counters, stream);
@@ -48,7 +48,7 @@ typedef struct topk_sharded_properties {
     size_t size;        /* sizeof(topk_sharded_properties); set by the caller */
     size_t state_bytes; /* of a state */
     int64_t counters;   /* how many int64_t the counters of all rows are: rows x the bins of a row */
-    int rounds;         /* 1 to 6, by the type's width. 0 is no number of rounds */
+    int rounds;         /* 1 to 6, by the type's width and, on a GPU, by `rows`. 0 is no number of rounds */
     int reserved;       /* 0 */
 } topk_sharded_properties;
 

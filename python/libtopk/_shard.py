@@ -54,10 +54,10 @@ class Shard:
              topk() has them, and a predicate: then the elements that meet it are counted alone. workspace_limit bounds the
              state
 
-    rounds   how many there are, by the type alone: 1, 2, 3 and 6 for 8, 16, 32 and 64 bits
+    rounds   how many there are: 1, 2, 3 and 6 for 8, 16, 32 and 64 bits; 5 for up to 16 rows of 64 bits on a GPU
 
     Counters are int64, and their sums are all that shards exchange. One row has 256 for elements of up to 16
-    bits, else 2048. All shards are on the CPU, or all on a GPU, where nothing waits and a CUDA graph can capture all
+    bits, else 2048, or 8192 if it is one of up to 16 rows on a GPU. All shards are on the CPU, or all on a GPU, where nothing waits and a CUDA graph can capture all
     calls with the sums between them. docs/sharded.md says more. Raises as kth() does.
     """
 

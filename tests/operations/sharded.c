@@ -116,7 +116,8 @@ static void cut(scenario *s, random_state *random) {
         cut_parts(each, random);
         begin += length;
         CHECK_STATUS(TOPK_OK, topk_sharded_query(context, &each->problem, &properties));
-        CHECK(i == 0 || properties.rounds == s->rounds);
+        CHECK(i == 0 || (properties.rounds == s->rounds &&
+                         (size_t)properties.counters * sizeof(int64_t) == s->counters_bytes));
         s->rounds = properties.rounds;
         s->counters_bytes = (size_t)properties.counters * sizeof(int64_t);
         each->state_bytes = properties.state_bytes;

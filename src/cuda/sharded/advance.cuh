@@ -33,11 +33,22 @@ TOPK_DEVICE struct bin_run bins_of_thread(const struct sharded_args &a) {
     return {first, left < each ? left : each};
 }
 
+/* Elements of one code need not be read again: what is left of the shard is all of them, or none. */
+TOPK_DEVICE void find_alone(struct sharded_row *state) {
+    if (state->least == state->most) {
+        state->is_alone = 1;
+        state->alone = state->low + state->least;
+    }
+    state->least = UINT64_MAX;
+    state->most = 0;
+}
+
 /* One thread has the bin of the k-th: it narrows the row down. `better`, `own`: in the bins before its own.
  */
 TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const struct bin_run &run,
                             uint64_t need, uint64_t better, uint64_t own) {
     struct sharded_row state = a.states[row];
+    find_alone(&state);
     const uint64_t *sums = a.sums + row * a.bins, *owns = a.own + row * a.bins;
     uint32_t i = 0;
     for (; i + 1 < run.count && better + sums[run.bin(a, i)] < need; i++) {
@@ -51,7 +62,7 @@ TOPK_DEVICE void narrow_row(const struct sharded_args &a, int64_t row, const str
     state.own_better += (int64_t)own;
     state.equal = (int64_t)sums[bin];
     state.own = (int64_t)owns[bin];
-    sharded_row_plan(&state, a.capacity, !a.keeps);
+    sharded_row_plan(&state, a.capacity, !a.keeps || state.is_alone);
     a.states[row] = state;
 }
 

@@ -54,7 +54,8 @@ template <typename Element> struct kept_source {
 
 /* Any tile: each element by itself. */
 template <typename Element, typename Interval, typename Tile>
-TOPK_DEVICE void count_singly(const Interval &in, const Tile &of_any_kind) {
+TOPK_DEVICE void count_singly(const Interval &in, codes_found<typename Interval::word> &range,
+                              const Tile &of_any_kind) {
     branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA {
 #pragma unroll
         for (uint32_t g = 0; g < Tile::GROUPS; g++) {
@@ -62,29 +63,32 @@ TOPK_DEVICE void count_singly(const Interval &in, const Tile &of_any_kind) {
                 continue;
 #pragma unroll
             for (uint32_t e = 0; e < Tile::PER; e++)
-                in.count_if(is_match(tile, g, e), tile.bits(g, e));
+                in.count_if(is_match(tile, g, e), tile.bits(g, e), range);
         }
     });
 }
 
 /* Words of narrow elements, where nothing but the interval decides which count. */
 template <typename Element, typename Interval, typename Tile>
-TOPK_DEVICE void count_tile(const Interval &in, const Tile &tile) {
-    count_singly<Element>(in, tile);
+TOPK_DEVICE void count_tile(const Interval &in, codes_found<typename Interval::word> &range,
+                            const Tile &tile) {
+    count_singly<Element>(in, range, tile);
 }
 
 template <typename Element, bool FIRST>
-TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, const body_tile<uint8_t> &tile) {
+TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, codes_found<uint32_t> &,
+                            const body_tile<uint8_t> &tile) {
     count_words(bytes_counter<interval<Element, FIRST, false>>(in), tile);
 }
 
 template <typename Element, bool FIRST>
-TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, const body_tile<uint16_t> &tile) {
+TOPK_DEVICE void count_tile(const interval<Element, FIRST, false> &in, codes_found<uint32_t> &range,
+                            const body_tile<uint16_t> &tile) {
     const halves_counter<interval<Element, FIRST, false>> counter(in);
     if (counter.is_able())
         count_words(counter, tile);
     else
-        count_singly<Element>(in, tile);
+        count_singly<Element>(in, range, tile);
 }
 
 /* ---- Rows ---- */
@@ -121,10 +125,26 @@ TOPK_DEVICE void count_elements(const Interval &in, const code_list<Element> &li
         });
         queue.finish(in);
     } else {
-        count_tiles<Element, FIRST>(in, source, row,
-                                    [&](const auto &tile) TOPK_LAMBDA { count_tile<Element>(in, tile); });
+        codes_found<typename Interval::word> range = codes_found<typename Interval::word>::none();
+        count_tiles<Element, FIRST>(
+            in, source, row, [&](const auto &tile) TOPK_LAMBDA { count_tile<Element>(in, range, tile); });
+        if (Interval::LOOKS)
+            range.add_to(&in.a.states[row]);
     }
     add_table<Element>(in, row);
+}
+
+/* All that is left of the row has one code. One thread. */
+template <typename Element>
+TOPK_DEVICE void count_alone(const struct sharded_args &a, const count_shared<Element> &s, int64_t row) {
+    const struct sharded_row &state = a.states[row];
+    if (a.is_later_part || simt_block() != 0 || simt_thread() != 0)
+        return;
+    TOPK_REACHED(REACHED_SHARDED_CUDA_ALONE);
+    const interval<Element, false, true> in(a, s.table, state.low);
+    const int64_t at = row * a.bins + in.digit_of_keys(in.digit((key_word_t<Element>)state.alone));
+    simt_atomic_add(&a.own[at], (uint64_t)state.own);
+    simt_atomic_add(&a.counters[at], (uint64_t)state.own);
 }
 
 /* FIRST: for the first round alone. WHERE: elements that do not meet the call's predicate do not count. */
@@ -134,6 +154,10 @@ TOPK_DEVICE void count_row(const struct sharded_args &a, const matcher<Element, 
     struct sharded_row *state = &a.states[row];
     if (state->own == 0)
         return;
+    if (!FIRST && state->is_alone) {
+        count_alone<Element>(a, s, row);
+        return;
+    }
     Element *of_row = (Element *)a.kept + row * a.capacity;
     const int64_t target = a.lists ? state->target : -1, kept = state->kept;
     const code_list<Element> list = {target >= 0 ? of_row + target : nullptr, a.capacity - target,

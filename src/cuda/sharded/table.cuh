@@ -17,7 +17,8 @@
 template <typename Element> struct table_shape {
     static const uint32_t BITS = 8 * sizeof(Element),
                           DIGIT = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_WIDE,
-                          DIGIT_MOST = BITS <= 16 ? SHARDED_DIGIT_NARROW : SHARDED_DIGIT_FEW_ROWS;
+                          DIGIT_MOST =
+                              BITS <= 16 ? (uint32_t)SHARDED_DIGIT_NARROW : (uint32_t)SHARDED_DIGIT_FEW_ROWS;
     static const bool IS_RAW = BITS == 8, LISTS = BITS > 2 * DIGIT; /* there is a round between two others */
     static const uint32_t LANES = IS_RAW ? SHARDED_LANES : 1;
 };
@@ -34,11 +35,37 @@ template <typename Element> TOPK_HOST_DEVICE struct table_size table_size_of(uin
     return {bins, (shape::BITS == 16 ? 2 * bins : bins + 1) * shape::LANES};
 }
 
+/* The least and the greatest of some codes. */
+template <typename Word> struct codes_found {
+    Word least, most;
+
+    static TOPK_MEMBER codes_found none(void) {
+        return codes_found{(Word) ~(Word)0, 0};
+    }
+    TOPK_MEMBER void take(Word code) {
+        least = code < least ? code : least;
+        most = code > most ? code : most;
+    }
+    /* Adds the codes of a warp to a row's. All lanes. */
+    TOPK_MEMBER void add_to(struct sharded_row *row) const {
+        const uint64_t of_warp[2] = {simt_reduce_min(SIMT_ALL_LANES, least),
+                                     simt_reduce_max(SIMT_ALL_LANES, most)};
+        if (simt_lane() != 0 || of_warp[0] > of_warp[1])
+            return;
+        if (of_warp[0] < simt_load_relaxed(&row->least))
+            simt_atomic_min(&row->least, of_warp[0]);
+        if (of_warp[1] > simt_load_relaxed(&row->most))
+            simt_atomic_max(&row->most, of_warp[1]);
+    }
+};
+
 /* What is counted: elements, or codes that were KEPT, whose digits above the round's are the k-th key's. */
 template <typename Element, bool FIRST, bool KEPT> struct interval {
     typedef key_word_t<Element> word;
     typedef table_shape<Element> shape;
-    static const bool IS_FIRST = FIRST, IS_KEPT = KEPT;
+    /* LOOKS: whether the codes that it counts are one. A first round has no instruction to spare, and narrow
+     * elements have too few rounds. */
+    static const bool IS_FIRST = FIRST, IS_KEPT = KEPT, LOOKS = !FIRST && shape::BITS > 16;
     static const word ONES = (word)(Element) ~(Element)0;
     const struct sharded_args &a;
     simt_shared<uint32_t> table;
@@ -78,19 +105,25 @@ template <typename Element, bool FIRST, bool KEPT> struct interval {
     TOPK_MEMBER bool needs_no_cut(void) const {
         return base == 0 && least == 0 && most == reach;
     }
-    /* Of an element of the interval; of its uncut code in the first round. */
-    TOPK_MEMBER uint32_t digit(word bits) const {
+    /* Of an element of the interval, how far its code is from `low`; of its uncut code in the first round. */
+    TOPK_MEMBER word from_low(word bits) const {
         word d = distance(bits);
         if (!FIRST && !KEPT) {
             d = d > least ? d : least;
             d = (d < most ? d : most) - base;
         }
-        return (uint32_t)(d >> a.shift);
+        return d;
+    }
+    TOPK_MEMBER uint32_t digit(word bits) const {
+        return (uint32_t)(from_low(bits) >> a.shift);
     }
     /* Counts an element, if the interval holds it and it is wanted. */
-    TOPK_MEMBER void count_if(bool wanted, word bits) const {
-        const bool counts = holds(bits) && wanted;
-        add(counts ? shape::IS_RAW ? (uint32_t)bits : digit(bits) : none);
+    TOPK_MEMBER void count_if(bool wanted, word bits, codes_found<word> &range) const {
+        const bool counts = holds(bits) & wanted;
+        const word code = from_low(bits);
+        if (LOOKS && counts)
+            range.take(code);
+        add(counts ? shape::IS_RAW ? (uint32_t)bits : (uint32_t)(code >> a.shift) : none);
     }
     TOPK_MEMBER void add(uint32_t bin) const {
         simt_atomic_add(&table[bin * shape::LANES + lane], 1u);
