@@ -23,7 +23,8 @@ template <typename Element> struct code_list {
 };
 
 /* The bits of an interval's elements, where these are one arc: so two instructions tell whether an element is
- * found, in place of eight. They are unless the interval has elements of both signs, or bits are left out. */
+ * found, in place of eight. They are unless the interval has elements of both signs, as each has where
+ * magnitudes are compared. */
 template <typename Interval> struct bits_arc {
     typedef typename Interval::word word;
     word begin, span;
@@ -33,20 +34,19 @@ template <typename Interval> struct bits_arc {
         return (word)(bits - begin) <= span;
     }
     static TOPK_MEMBER bits_arc of(const Interval &in) {
-        const struct code_map &map = in.a.rows.map;
         bits_arc arc = {in.first, in.reach, Interval::IS_KEPT};
-        if (!arc.exists && ((word)map.keep & Interval::ONES) == Interval::ONES)
-            for (word sign = 0; sign <= 1; sign++)
-                arc.find(in, sign, (word)(map.always ^ (sign != 0 ? map.negative : 0)),
-                         (word)(map.turn + (sign != 0 ? map.add : 0)));
+        if (!arc.exists && codes_follow_points<typename Interval::element>(in.a.rows.map)) {
+            arc.find(in, 0, (word)in.a.rows.map.always);
+            arc.find(in, 1, (word)(in.a.rows.map.always ^ in.a.rows.map.negative));
+        }
         return arc;
     }
 
   private:
     /* Codes of elements with that sign are (bits ^ flip) + turn: they ascend with the bits, or descend. */
-    TOPK_MEMBER void find(const Interval &in, word sign, word flip, word turn) {
+    TOPK_MEMBER void find(const Interval &in, word sign, word flip) {
         const uint32_t top = Interval::shape::BITS - 1;
-        const word first = ((in.first - turn) ^ flip) & Interval::ONES,
+        const word turn = (word)in.a.rows.map.turn, first = ((in.first - turn) ^ flip) & Interval::ONES,
                    last = ((in.first + in.reach - turn) ^ flip) & Interval::ONES;
         if (first >> top != sign || last >> top != sign || in.reach >> top != 0)
             return;

@@ -61,6 +61,7 @@ template <typename Word> struct codes_found {
 
 /* What is counted: elements, or codes that were KEPT, whose digits above the round's are the k-th key's. */
 template <typename Element, bool FIRST, bool KEPT> struct interval {
+    typedef Element element;
     typedef key_word_t<Element> word;
     typedef table_shape<Element> shape;
     /* LOOKS: whether the codes that it counts are one. A first round has no instruction to spare, and narrow
