@@ -15,7 +15,12 @@ template <typename Element> struct count_shared {
 
 template <typename Element>
 TOPK_HOST_DEVICE count_shared<Element> carve_count(simt_arena &arena, uint32_t bins, bool lists) {
-    const uint32_t warps = SHARDED_THREADS / SIMT_WARP;
+    typedef table_shape<Element> shape;
+    const uint32_t warps = SHARDED_THREADS / SIMT_WARP, most = 64 << 10; /* what each GPU has for a block */
+    static_assert(!shape::LISTS || ((1u << shape::DIGIT_MOST) + 1) * sizeof(uint32_t) +
+                                           warps * element_queue<Element>::SIZE * sizeof(Element) <=
+                                       most,
+                  "bins and columns are too many");
     count_shared<Element> s;
     s.table = simt_carve<uint32_t>(arena, table_size_of<Element>(bins).words);
     s.columns = simt_carve<Element>(arena, lists ? warps * element_queue<Element>::SIZE : 0);
