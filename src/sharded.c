@@ -19,10 +19,13 @@ static uint64_t fingerprint(const struct sharded *s) {
     return hash;
 }
 
-/* How many keys of each row a state keeps: none where the last round follows the first one. */
+/* How many keys of each row a state keeps: none where the last round follows the first one. With wide digits
+ * the best bin of float64 that are uniform in [0, 1) has a quarter of the elements: these have room, too. */
 static int64_t capacity_of(const struct sharded *s) {
     const int64_t length = s->plan.problem.length_max;
-    const int64_t wanted = length / SHARDED_KEPT_SHARE + SHARDED_KEPT_LEAST;
+    const bool quarter = s->plan.element_bits == 64 && s->digit_bits > SHARDED_DIGIT_WIDE;
+    const int64_t wanted =
+        (quarter ? length / 4 + length / 64 : length / SHARDED_KEPT_SHARE) + SHARDED_KEPT_LEAST;
     return s->rounds < 3 ? 0 : wanted < length ? wanted : length;
 }
 

@@ -38,15 +38,15 @@ struct sharded_row {
                                  not. The round after it then has them as `kept` */
     int64_t filled;           /* keys that the count has put there */
     int64_t bits_left;        /* of the k-th key that no round has found yet */
-    uint64_t least, most;     /* the codes of this shard that a count has found in the interval lie between
-                                 low + least and low + most; least > most: it has not looked */
+    uint64_t ones, zeros;     /* bits that are 1, and that are 0, in one of the codes that a count has found in
+                                 the interval, counted from `low`; both 0: it has not looked */
     int64_t is_alone;         /* 1: `alone` is the code of all that is left of this shard */
     uint64_t alone;
 };
 
 /* Begins a row of keys of `bits` bits. */
 SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k, unsigned bits) {
-    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UINT64_MAX, 0, 0, 0};
+    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     row.bits_left = bits;
     row.k = k;
     row.open = row.own = k > 0;

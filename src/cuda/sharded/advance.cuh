@@ -35,12 +35,11 @@ TOPK_DEVICE struct bin_run bins_of_thread(const struct sharded_args &a) {
 
 /* Elements of one code need not be read again: what is left of the shard is all of them, or none. */
 TOPK_DEVICE void find_alone(struct sharded_row *state) {
-    if (state->least == state->most) {
+    if ((state->ones | state->zeros) != 0 && (state->ones & state->zeros) == 0) {
         state->is_alone = 1;
-        state->alone = state->low + state->least;
+        state->alone = state->low + state->ones;
     }
-    state->least = UINT64_MAX;
-    state->most = 0;
+    state->ones = state->zeros = 0;
 }
 
 /* One thread has the bin of the k-th: it narrows the row down. `better`, `own`: in the bins before its own.

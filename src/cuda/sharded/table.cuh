@@ -35,27 +35,34 @@ template <typename Element> TOPK_HOST_DEVICE struct table_size table_size_of(uin
     return {bins, (shape::BITS == 16 ? 2 * bins : bins + 1) * shape::LANES};
 }
 
-/* The least and the greatest of some codes. */
+/* The bits that are 1 in one of some codes, and those that are 0 in one. */
 template <typename Word> struct codes_found {
-    Word least, most;
+    Word ones, zeros;
 
     static TOPK_MEMBER codes_found none(void) {
-        return codes_found{(Word) ~(Word)0, 0};
+        return codes_found{0, 0};
     }
     TOPK_MEMBER void take(Word code) {
-        least = code < least ? code : least;
-        most = code > most ? code : most;
+        ones |= code;
+        zeros |= (Word)~code;
     }
     /* Adds the codes of a warp to a row's. All lanes. */
     TOPK_MEMBER void add_to(struct sharded_row *row) const {
-        const uint64_t of_warp[2] = {simt_reduce_min(SIMT_ALL_LANES, least),
-                                     simt_reduce_max(SIMT_ALL_LANES, most)};
-        if (simt_lane() != 0 || of_warp[0] > of_warp[1])
+        const uint64_t of_warp[2] = {of_lanes(ones), of_lanes(zeros)};
+        if (simt_lane() != 0)
             return;
-        if (of_warp[0] < simt_load_relaxed(&row->least))
-            simt_atomic_min(&row->least, of_warp[0]);
-        if (of_warp[1] > simt_load_relaxed(&row->most))
-            simt_atomic_max(&row->most, of_warp[1]);
+        if ((of_warp[0] & ~simt_load_relaxed(&row->ones)) != 0)
+            simt_atomic_or(&row->ones, of_warp[0]);
+        if ((of_warp[1] & ~simt_load_relaxed(&row->zeros)) != 0)
+            simt_atomic_or(&row->zeros, of_warp[1]);
+    }
+
+  private:
+    static TOPK_MEMBER uint64_t of_lanes(uint64_t bits) {
+        const uint64_t low = simt_reduce_or(SIMT_ALL_LANES, (uint32_t)bits);
+        return sizeof(Word) == 4
+                   ? low
+                   : low | (uint64_t)simt_reduce_or(SIMT_ALL_LANES, (uint32_t)(bits >> 32)) << 32;
     }
 };
 
