@@ -154,7 +154,8 @@ template <typename Element> struct shard_tiles {
     TOPK_MEMBER struct paired_bits hits(uint32_t tile, const raw &from) const {
         const shard_tile<Element> t = at(tile);
         struct paired_bits bits = {t.none ? 0 : in_arc(from, t.begin, t.span), 0};
-        if (t.cuts)
+        const bool ties = t.cuts && simt_any(SIMT_ALL_LANES, may_tie(t, from));
+        if (ties)
             bits.second = in_arc(from, t.tie_begin, t.tie_span);
         uint32_t wanted = is_full(t) ? low_bits(ITEMS) : inside(t);
         if (a.predicate.is_given)
@@ -162,7 +163,7 @@ template <typename Element> struct shard_tiles {
         bits.first &= wanted;
         bits.second &= wanted;
         bits.first = gather_bits<shape::PER, shape::GROUPS>(bits.first);
-        if (t.cuts)
+        if (ties)
             bits.second = gather_bits<shape::PER, shape::GROUPS>(bits.second);
         return bits;
     }
@@ -178,6 +179,23 @@ template <typename Element> struct shard_tiles {
     }
 
   private:
+    /* Whether an element may tie with the k-th: false where none does and it costs little to tell. Few tiles
+     * have ties, and a minimum takes fewer instructions than a bit for each element. */
+    TOPK_MEMBER bool may_tie(const shard_tile<Element> &t, const raw &from) const {
+        if (!by_points || sizeof(Element) == 1)
+            return true;
+        const word flip = (word)a.rows.map.negative;
+        word nearest = ~(word)0;
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const word element = from.bits(item / shape::PER, item % shape::PER),
+                       negative = (word)0 - (element >> (8 * sizeof(Element) - 1)),
+                       point = (element ^ (negative & flip)) - t.tie_begin;
+            const word distance = (word)(Element)point;
+            nearest = distance < nearest ? distance : nearest;
+        }
+        return nearest <= t.tie_span;
+    }
     /* Bit PER * g + i: whether element i of group g is in an arc. */
     TOPK_MEMBER uint32_t in_arc(const raw &from, word begin, word span) const {
         typedef arc_test<Element, true> test;
