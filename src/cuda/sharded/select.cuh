@@ -179,10 +179,10 @@ template <typename Element> struct shard_tiles {
     }
 
   private:
-    /* Whether an element may tie with the k-th: false where none does and it costs little to tell. Few tiles
-     * have ties, and a minimum takes fewer instructions than a bit for each element. */
+    /* Whether an element may tie with the k-th. Where few tiles have ties, a minimum takes fewer instructions
+     * than a bit for each element; elements of 32 bits alone gain by it. */
     TOPK_MEMBER bool may_tie(const shard_tile<Element> &t, const raw &from) const {
-        if (!by_points || sizeof(Element) == 1)
+        if (!by_points || sizeof(Element) != 4)
             return true;
         const word flip = (word)a.rows.map.negative;
         word nearest = ~(word)0;
@@ -190,8 +190,7 @@ template <typename Element> struct shard_tiles {
         for (uint32_t item = 0; item < ITEMS; item++) {
             const word element = from.bits(item / shape::PER, item % shape::PER),
                        negative = (word)0 - (element >> (8 * sizeof(Element) - 1)),
-                       point = (element ^ (negative & flip)) - t.tie_begin;
-            const word distance = (word)(Element)point;
+                       distance = (element ^ (negative & flip)) - t.tie_begin;
             nearest = distance < nearest ? distance : nearest;
         }
         return nearest <= t.tie_span;
