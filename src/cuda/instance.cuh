@@ -5,8 +5,8 @@
  * width_of().
  *
  * nvcc compiles all widths of a file at once: their kernels have much in common, and what is compiled at once
- * is compressed together. So what a file defines for a width lies in a namespace OF_WIDTH(KEY_BITS), behind
- * its includes, and begins with `typedef element_of_bits<KEY_BITS>::type element_t;`: the bits of an element.
+ * is compressed together. So what a file defines for a width lies in a namespace WIDTH, behind its
+ * includes, and begins with `typedef element_of_bits<KEY_BITS>::type element_t;`: the bits of an element.
  * The emulated GPU has a compilation for each width. */
 #ifndef TOPK_SRC_CUDA_INSTANCE_CUH
 #define TOPK_SRC_CUDA_INSTANCE_CUH
@@ -20,8 +20,9 @@ template <> struct element_of_bits<16> { typedef uint16_t type; };
 template <> struct element_of_bits<32> { typedef uint32_t type; };
 template <> struct element_of_bits<64> { typedef uint64_t type; };
 
-#define OF_WIDTH_PASTED(bits) width_##bits
-#define OF_WIDTH(bits) OF_WIDTH_PASTED(bits)
+#define WIDTH WIDTH_OF(KEY_BITS)
+#define WIDTH_OF(bits) WIDTH_PASTED(bits)
+#define WIDTH_PASTED(bits) width_##bits
 
 /* The shared memory that a layout function carves: carve(arena, sizes...). */
 template <typename Shared, typename... Needed, typename... Given>

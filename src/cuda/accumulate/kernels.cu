@@ -9,7 +9,7 @@
 #include "push.cuh"
 #include "write.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t list_bytes(void) {
@@ -88,4 +88,4 @@ static int prepare(uint32_t shared_bytes_max) {
 extern "C" const struct accumulate_kernels INSTANCE = {
     prepare,    shared_bytes,  launch_init, launch_push,    launch_where, launch_merge,  launch_carry,
     launch_ask, launch_gather, launch_keep, launch_arrange, launch_write, launch_export, launch_import};
-}
+} // namespace WIDTH

@@ -12,7 +12,7 @@
 #include "row.cuh"
 #include "sort.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* Whether entries have two words in any case. */
@@ -92,4 +92,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct air_kernels INSTANCE = {prepare, launch_kernel, row_room};
-}
+} // namespace WIDTH

@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* Entries of 64-bit elements have two words. */
@@ -24,4 +24,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct bitonic_kernels INSTANCE = {prepare, shared_bytes, launch_select};
-}
+} // namespace WIDTH

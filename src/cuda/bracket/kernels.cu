@@ -3,7 +3,7 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t shared_bytes(void) {
@@ -19,4 +19,4 @@ static int launch_select(const struct launch_grid *grid, const struct bracket_ar
 }
 
 extern "C" const struct bracket_kernels INSTANCE = {prepare, shared_bytes, launch_select};
-}
+} // namespace WIDTH

@@ -13,7 +13,7 @@
 #include "prepare.cuh"
 #endif
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 template <typename Source> static uint32_t dense_shared_bytes(void) {
@@ -74,20 +74,24 @@ extern "C" const struct compact_kernels topk_cuda_compact_kernels_bits = {
     launch_pass<mask_bits>,
     launch_mask<mask_bits>};
 
-extern "C" int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_prepare(const struct launch_grid *grid,
+                                                const struct compact_args *args) {
     return launch("compact_prepare", grid, shared_bytes_of(carve_scan), compact_prepare, args);
 }
 
-extern "C" int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_scan(const struct launch_grid *grid,
+                                             const struct compact_args *args) {
     return launch("compact_scan", grid, shared_bytes_of(carve_scan), compact_scan, args);
 }
 
-extern "C" int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_scatter(const struct launch_grid *grid,
+                                                const struct compact_args *args) {
     return launch("compact_scatter", grid, 0, compact_scatter, args);
 }
 
-extern "C" int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args) {
+extern "C" int topk_cuda_compact_launch_count(const struct launch_grid *grid,
+                                              const struct compact_args *args) {
     return launch("compact_count", grid, 0, compact_count, args);
 }
 #endif
-}
+} // namespace WIDTH

@@ -8,7 +8,7 @@
 #include "equal.cuh"
 #include "last.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t tile_shared_bytes(uint32_t exponent) {
@@ -59,4 +59,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct drtopk_kernels INSTANCE = {prepare, launch_kernel};
-}
+} // namespace WIDTH

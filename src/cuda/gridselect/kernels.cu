@@ -6,7 +6,7 @@
 #include "lone/rows.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* Entries of 64-bit elements always have two words. */
@@ -47,4 +47,4 @@ static int prepare(uint32_t shared_bytes_max) {
 
 extern "C" const struct gridselect_kernels INSTANCE = {prepare, shared_bytes, launch_select,
                                                        lone_shared_bytes, launch_select_lone};
-}
+} // namespace WIDTH

@@ -12,7 +12,7 @@
 #include "exchange.cuh"
 #endif
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t sort_bytes(uint32_t entries, uint32_t threads) {
@@ -118,4 +118,4 @@ static int prepare(uint32_t shared_bytes_max, uint32_t *cluster) {
 extern "C" const struct merge_kernels INSTANCE = {prepare,      sort_bytes,   launch_sort,   short_bytes,
                                                   launch_short, lists_bytes,  launch_lists,  held_bytes,
                                                   launch_hold,  launch_check, launch_select, launch_exchange};
-}
+} // namespace WIDTH

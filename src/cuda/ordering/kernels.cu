@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "cluster.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* A thread for each slot of all rows, or as many as there are. */
@@ -80,4 +80,4 @@ static int gather(const struct launch_grid *grid, const struct ordering_args *ar
 }
 
 extern "C" const struct ordering_kernels INSTANCE = {prepare, sort, gather};
-}
+} // namespace WIDTH

@@ -8,7 +8,7 @@
 #include "order.cuh"
 #include "sort.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* Whether entries have two words in any case. */
@@ -94,4 +94,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct radik_kernels INSTANCE = {prepare, launch_kernel, next_shared_bytes};
-}
+} // namespace WIDTH

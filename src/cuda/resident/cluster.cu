@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "where.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static const uint32_t ITEMS = RESIDENT_ITEMS_2 / (KEY_BITS == 64 ? 2 : 1);
@@ -68,4 +68,4 @@ static int prepare(uint32_t shared_bytes_max, uint32_t *blocks) {
 }
 
 extern "C" const struct resident_cluster_kernels INSTANCE = {prepare, launch_row, launch_where};
-}
+} // namespace WIDTH

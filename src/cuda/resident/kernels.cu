@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t shared_bytes(const struct resident_args *args, uint32_t threads) {
@@ -36,4 +36,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct resident_kernels INSTANCE = {prepare, shared_bytes, launch_row};
-}
+} // namespace WIDTH

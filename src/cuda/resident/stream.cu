@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "stream.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t shared_bytes(const struct resident_args *args) {
@@ -43,4 +43,4 @@ static int prepare(uint32_t shared_bytes_max, uint32_t *blocks) {
 }
 
 extern "C" const struct resident_stream_kernels INSTANCE = {prepare, shared_bytes, launch_stream};
-}
+} // namespace WIDTH

@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "where.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;
@@ -33,4 +33,4 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct resident_where_kernels INSTANCE = {prepare, launch_row};
-}
+} // namespace WIDTH

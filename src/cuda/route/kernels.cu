@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* Those for one class of rows. */
@@ -70,4 +70,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct route_kernels INSTANCE = {prepare, launch_row, pieces_of_group};
-}
+} // namespace WIDTH

@@ -6,7 +6,7 @@
 #include "approximate_parts.cuh"
 #include "approximate_row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 struct approximate_kernel {
@@ -91,4 +91,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct approximate_kernels INSTANCE = {prepare, launch_row, launch_parts};
-}
+} // namespace WIDTH

@@ -6,7 +6,7 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t row_shared_bytes(const struct rtopk_args *args) {
@@ -54,4 +54,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row, launch_uneven};
-}
+} // namespace WIDTH

@@ -7,7 +7,7 @@
 #include "network.cuh"
 #include "tiny.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 struct network_kernel {
@@ -89,4 +89,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct network_kernels INSTANCE = {prepare, launch_rows};
-}
+} // namespace WIDTH

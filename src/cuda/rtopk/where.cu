@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "where.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static uint32_t shared_bytes(const struct rtopk_args *args) {
@@ -38,4 +38,4 @@ static int prepare(void) {
 }
 
 extern "C" const struct where_kernels INSTANCE = {prepare, launch_row};
-}
+} // namespace WIDTH

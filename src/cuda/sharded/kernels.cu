@@ -4,7 +4,7 @@
 #include "advance.cuh"
 #include "select.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 /* A first round with a predicate is like any other: that spares a kernel. */
@@ -55,4 +55,4 @@ static int prepare(void) {
 extern "C" const struct sharded_kernels INSTANCE = {
     prepare, launch_kernel,
     (int64_t)SHARDED_THREADS *tile_shape<element_t>::GROUPS *tile_shape<element_t>::PER};
-}
+} // namespace WIDTH

@@ -7,7 +7,7 @@
 #include "pass.cuh"
 #include "row.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 static int launch_row(const struct launch_grid *grid, const struct sort_args *args) {
@@ -52,4 +52,4 @@ static int prepare(void) {
 
 extern "C" const struct sort_kernels INSTANCE = {prepare,      launch_row,  launch_sample, launch_filter,
                                                  launch_count, launch_pass, launch_kth};
-}
+} // namespace WIDTH

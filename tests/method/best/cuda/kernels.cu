@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "../rows.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void best_of_rows(struct row_args a) {
@@ -36,4 +36,4 @@ static int launch_select(const struct launch_grid *grid, const struct row_args *
 }
 
 extern "C" const struct best_kernels INSTANCE = {prepare, launch_select};
-}
+} // namespace WIDTH

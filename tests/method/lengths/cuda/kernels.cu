@@ -5,7 +5,7 @@
 #include "../instance.cuh"
 #include "../rows.cuh"
 
-namespace OF_WIDTH(KEY_BITS) {
+namespace WIDTH {
 
 TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void lengths_of_rows(struct lengths_args a) {
     const int64_t threads = (int64_t)simt_blocks() * simt_threads();
@@ -23,4 +23,4 @@ static int launch_lengths(const struct launch_grid *grid, const struct lengths_a
 }
 
 extern "C" const struct lengths_kernels INSTANCE = {prepare, launch_lengths};
-}
+} // namespace WIDTH
