@@ -38,9 +38,9 @@ struct sharded_row {
                                  not. The round after it then has them as `kept` */
     int64_t filled;           /* keys that the count has put there */
     int64_t bits_left;        /* of the k-th key that no round has found yet */
-    uint64_t ones, zeros;     /* bits that are 1, and that are 0, in one of the codes that a count has found in
-                                 the interval, counted from `low`; both 0: it has not looked */
-    int64_t is_alone;         /* 1: `alone` is the code of all that is left of this shard */
+    uint64_t ones, zeros; /* bits that are 1, and that are 0, in one of the codes that a count has found in
+                             the interval, counted from `low`; both 0: it has not looked */
+    int64_t is_alone;     /* 1: `alone` is the code of all that is left of this shard */
     uint64_t alone;
 };
 
