@@ -4,9 +4,9 @@
  *
  * This is the core: contexts, problems, plans and calls, with topk_types.h for status codes, types and
  * options. Each other header adds one thing to it, and includes it:
- *   topk_accumulator.h  the k best elements of a stream of chunks
- *   topk_route.h        the k best experts of each token, and their weights
- *   topk_merge.h, topk_sharded.h, topk_transfer.h  lists; rows on several machines; copies from and to a GPU
+ *   topk_accumulator.h, topk_route.h  the k best of a stream of chunks; of a token's experts, with weights
+ *   topk_groups.h, topk_merge.h       the k best of each group of elements; of several lists
+ *   topk_sharded.h, topk_transfer.h   rows on several machines; copies from and to a GPU
  *   topk_advanced.h     methods, their knobs, limits of workspace, approximations, and why a method is chosen
  *   topk_simple.h       calls with a workspace that grows by itself; topk.hpp is the same for C++
  *
@@ -131,10 +131,11 @@ typedef struct topk_input {
     const topk_predicate *predicate;    /* where, select_where, kth_where, count, mask, shards; else NULL */
     const struct topk_routing *routing; /* of route; else NULL */
     const struct topk_lists *lists;     /* topk_merge.h: of merge; else NULL */
+    const void *groups; /* topk_groups.h: of select_by: of each element, extent_type; else NULL */
 } topk_input;
 
 #define TOPK_INPUT_INIT                                                                                      \
-    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Where an operation writes. An array that is NULL is not written; what an operation does not have must be
  * NULL. Results are copies of input elements, so signed zeros and NaN payloads survive. The index of a result
@@ -156,7 +157,7 @@ typedef struct topk_input {
  * mask          mask: (elements + 7) / 8 bytes, which TOPK_BIT_MASK can read. Bits of elements that lie in a
  *               row and meet the predicate are 1, all others 0. `elements` is what rows can reach: if STRIDED
  *               (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0.
- * route, merge  rows x k_max slots, as topk_route.h and topk_merge.h say.
+ * route, merge, select_by: rows x k_max slots, as topk_route.h, topk_merge.h and topk_groups.h say.
  * count and mask must be given their output. where, count and mask ignore k_max, k, ties and order, and but
  * for AT_LEAST direction, rank and nan, which must all be valid; with a mask as predicate, and no output
  * for values, their input->values may be NULL. */
@@ -232,15 +233,14 @@ TOPK_API topk_status topk_plan_query(const topk_plan *plan, topk_plan_properties
 /* Writes to *bytes the workspace that `operation` on `problem` needs, perhaps 0. It may have any alignment.
  *
  * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, MALFORMED,
- * CONTRADICTION, UNSUPPORTED, UNKNOWN_METHOD, METHOD_CANNOT (also: no method fits workspace_limit, or takes
- * the tuning). */
+ * CONTRADICTION, UNSUPPORTED, UNKNOWN_METHOD, METHOD_CANNOT (also: none fits workspace_limit or tuning). */
 TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
                                          const topk_problem *problem, size_t *bytes);
 
 /* Decides and runs, in one call.
  *
  * Statuses as topk_workspace_size(), and: MISALIGNED, OVERLAP, over all of the capacity, WORKSPACE_TOO_SMALL,
- * DEVICE. CONTRADICTION for an output, a predicate, routing or lists that the operation does not have. */
+ * DEVICE. CONTRADICTION for an output, predicate, routing, lists or groups that the operation lacks. */
 TOPK_API topk_status topk_run(const topk_context *context, topk_operation operation,
                               const topk_problem *problem, const topk_input *input, const topk_output *output,
                               void *workspace, size_t workspace_bytes, topk_stream stream);

@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "topk_advanced.h"
+#include "topk_groups.h"
 #include "topk_merge.h"
 #include "topk_route.h"
 #include "topk_simple.h"
@@ -175,6 +176,24 @@ template <class T> struct rows {
 template <class Container>
 rows(const Container &, std::int64_t = 1)
     -> rows<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const Container &>()))>>>;
+
+/* The elements of `count` groups for selector::select_by(), with the group of each: std::int32_t or
+ * std::int64_t, as many as there are values. */
+template <class Values, class Groups>
+auto grouped(const Values &values, const Groups &groups, std::int64_t count) {
+    using group = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(groups))>>;
+    static_assert(std::is_same_v<group, std::int32_t> || std::is_same_v<group, std::int64_t>,
+                  "groups are std::int32_t or std::int64_t");
+    rows made(values);
+    if (std::size(groups) != std::size(values)) {
+        detail::fail(TOPK_ERROR_OUT_OF_RANGE, std::to_string(std::size(groups)) + " groups of " +
+                                                  std::to_string(std::size(values)) + " values");
+    }
+    made.problem.rows = count;
+    made.problem.extent_type = sizeof(group) == 4 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+    made.input.groups = std::data(groups);
+    return made;
+}
 
 /* Where a call writes: whatever makes a span, or nullptr for what is not wanted. */
 template <class T> class output {
@@ -467,6 +486,17 @@ class selector {
         detail::require("payload", payload.room(), problem.rows, k < INT64_MAX / 16 ? k * bytes : 0);
         detail::check(topk_simple_run_merge(get(), &problem, &from.input, &lists, values.data(),
                                             indices.data(), payload.data(), stream));
+    }
+
+    /* The k best elements of each group of grouped(), as topk_groups.h has it. `values` and `indices` have
+     * room for groups x k, and `of_groups` for the number of elements of each. */
+    template <class T>
+    void select_by(const rows<T> &from, std::int64_t k, elements<T> values, index_output indices,
+                   counts of_groups = nullptr, topk_stream stream = nullptr) {
+        const topk_problem problem = ranking(from.problem, k, "values", values.room(), indices);
+        detail::require("counts", of_groups.room(), problem.rows);
+        detail::check(topk_simple_run_select_by(get(), &problem, &from.input, values.data(), indices.data(),
+                                                of_groups.data(), stream));
     }
 
   private:

@@ -11,6 +11,7 @@
 #define TOPK_DEBUG_H
 
 #include "topk_accumulator.h"
+#include "topk_groups.h"
 #include "topk_merge.h"
 #include "topk_route.h"
 #include "topk_simple.h"
@@ -69,6 +70,9 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
     topk_merge(context, TOPK_DEBUG_PROBLEM(problem, values, indices), input, lists, values, indices,         \
                __VA_ARGS__)
 
+#define topk_select_by(context, problem, input, values, indices, ...)                                        \
+    topk_select_by(context, TOPK_DEBUG_PROBLEM(problem, values, indices), input, values, indices, __VA_ARGS__)
+
 #define topk_accumulator_peek(context, problem, state, bytes, values, indices, stream)                       \
     topk_accumulator_peek(context, TOPK_DEBUG_PROBLEM(problem, values, indices), state, bytes, values,       \
                           indices, stream)
@@ -107,6 +111,10 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
 #define topk_simple_run_merge(simple, problem, input, lists, values, indices, ...)                           \
     topk_simple_run_merge(simple, TOPK_DEBUG_PROBLEM(problem, values, indices), input, lists, values,        \
                           indices, __VA_ARGS__)
+
+#define topk_simple_run_select_by(simple, problem, input, values, indices, ...)                              \
+    topk_simple_run_select_by(simple, TOPK_DEBUG_PROBLEM(problem, values, indices), input, values, indices,  \
+                              __VA_ARGS__)
 
 #endif /* C11 */
 

@@ -119,6 +119,9 @@ TOPK_API topk_status topk_simple_run_route(topk_simple *simple, const topk_probl
 TOPK_API topk_status topk_simple_run_merge(topk_simple *simple, const topk_problem *problem,
                                            const topk_input *input, const struct topk_lists *lists,
                                            void *values, void *indices, void *payload, topk_stream stream);
+TOPK_API topk_status topk_simple_run_select_by(topk_simple *simple, const topk_problem *problem,
+                                               const topk_input *input, void *values, void *indices,
+                                               int64_t *counts, topk_stream stream);
 
 #ifdef __cplusplus
 }

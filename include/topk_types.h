@@ -64,6 +64,7 @@ typedef enum topk_status {
  *   - in a predicate: bounds, a mask or a threshold with another kind than theirs
  *   - in a routing: groups_kept without groups
  *   - in lists: a payload, as input or output, with payload_bytes 0
+ *   - in select_by: a row_stride; groups where the operation takes none
  *   - for a plan: what topk_plan_what did not name
  *   - on the CPU: a stream; memory of a GPU, where CUDA's driver can tell (CONTRACT.md, 7.8)
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
@@ -72,7 +73,7 @@ typedef enum topk_status {
  *   - max_iterations, epsilon or epsilon_relative with an integer type
  *   - routing of integers, by another direction or rank than the first, of a shape other than STRIDED, or
  * with lengths, indices or k in the input
- *   - merging of a shape other than STRIDED
+ *   - merging and select_by of a shape other than STRIDED; select_by with lengths in the input
  *   - AT_LEAST in accumulators and shards; on a GPU also with a threshold for each row, or of floats by
  *     magnitude, the largest first, with NaN last
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
@@ -172,7 +173,8 @@ typedef enum topk_operation {
     TOPK_OPERATION_MASK = 6,
     TOPK_OPERATION_ROUTE = 7,
     TOPK_OPERATION_MERGE = 8,
-    TOPK_OPERATION_KTH_WHERE = 9
+    TOPK_OPERATION_KTH_WHERE = 9,
+    TOPK_OPERATION_SELECT_BY = 10
 } topk_operation;
 
 /* The outputs of operations, as bits of a set. */

@@ -2,6 +2,7 @@
  * Calls: they decide in their own frame, and run. */
 #include "run.h"
 #include "status.h"
+#include "topk_groups.h"
 
 topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
                                 const topk_problem *problem, size_t *bytes) {
@@ -99,6 +100,14 @@ topk_status topk_route(topk_context *context, const topk_problem *problem, const
     const struct given given = {
         .input = &input, .routing = routing, .output = {.indices = indices, .weights = weights}};
     return run(context, TOPK_OPERATION_ROUTE, problem, &given, workspace, workspace_bytes, stream);
+}
+
+topk_status topk_select_by(topk_context *context, const topk_problem *problem, const topk_input *input,
+                           void *values, void *indices, int64_t *counts, void *workspace,
+                           size_t workspace_bytes, topk_stream stream) {
+    const struct given given = {.input = input,
+                                .output = {.values = values, .indices = indices, .counts = counts}};
+    return run(context, TOPK_OPERATION_SELECT_BY, problem, &given, workspace, workspace_bytes, stream);
 }
 
 topk_status topk_merge(topk_context *context, const topk_problem *problem, const topk_input *input,

@@ -50,14 +50,13 @@ struct call {
     const struct decision *decision;
     topk_input input;
     void *workspace;
-    void *values;                           /* select, select_where, where, merge: results; kth, kth_where:
-                                               the k-th elements */
-    void *indices;                          /* select, select_where, where, route, merge */
+    void *values;                           /* kth, kth_where: the k-th elements; else results */
+    void *indices;                          /* select, select_where, where, route, merge, select_by */
     int64_t *better, *equal;                /* kth, kth_where */
-    const struct topk_predicate *predicate; /* all but select, kth, route and merge; else NULL */
+    const struct topk_predicate *predicate; /* of operations that take one; else NULL */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
-    int64_t *counts;                        /* count */
+    int64_t *counts;                        /* count, select_by */
     unsigned char *mask;                    /* mask */
     const topk_routing *routing;            /* route; else NULL */
     float *weights;                         /* route */

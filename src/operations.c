@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operations.h"
 
+#include "groups.h"
 #include "lists.h"
 #include "routing.h"
 
@@ -46,4 +47,10 @@ const struct operation topk_operations[OPERATION_LAST + 1] = {
                                   .ranks = true,
                                   .is_kth = true,
                                   .has_predicate = true},
+    [TOPK_OPERATION_SELECT_BY] = {.name = "select_by",
+                                  .outputs = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_COUNTS,
+                                  .ranks = true,
+                                  .has_slots = true,
+                                  .has_groups = true,
+                                  .check = topk_check_select_by},
 };

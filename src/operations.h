@@ -17,11 +17,12 @@ struct operation {
     bool has_predicate; /* it takes one, and needs it */
     bool has_routing;   /* likewise */
     bool has_lists;     /* likewise */
+    bool has_groups;    /* its rows are groups, which elements name */
     /* What else a problem must be that is valid otherwise; NULL: nothing. */
     topk_status (*check)(const topk_problem *problem);
 };
 
-enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_KTH_WHERE };
+enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_SELECT_BY };
 
 /* By topk_operation. */
 extern const struct operation topk_operations[OPERATION_LAST + 1];
@@ -33,7 +34,7 @@ static inline bool operation_ranks(topk_operation operation) {
 
 static inline bool operation_selects(topk_operation operation) {
     return topk_operations[operation].has_slots && !topk_operations[operation].has_routing &&
-           !topk_operations[operation].has_lists;
+           !topk_operations[operation].has_lists && !topk_operations[operation].has_groups;
 }
 
 /* Operations that find the k-th element: of all, or of those that meet a predicate. */
@@ -48,7 +49,8 @@ static inline bool operation_filters(topk_operation operation) {
 
 /* Operations whose results have one of the orders of topk_order. */
 static inline bool operation_orders(topk_operation operation) {
-    return operation_selects(operation) || topk_operations[operation].has_lists;
+    return operation_selects(operation) || topk_operations[operation].has_lists ||
+           topk_operations[operation].has_groups;
 }
 
 #endif

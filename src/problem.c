@@ -191,6 +191,8 @@ static topk_status derive_sizes(struct plan *plan) {
     if (p->rows == 0 || p->length_max == 0) {
         elements = 0;
         p->row_stride = 0; /* so that no row begins beyond the input */
+    } else if (topk_operations[plan->operation].has_groups) {
+        elements = p->length_max; /* whatever the number of groups */
     } else if (p->shape == TOPK_SHAPE_STRIDED) {
         p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
         overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "groups.h"
 #include "operations.h"
 #include "status.h"
 #include "structs.h"
@@ -114,7 +115,8 @@ static topk_status list_input(const struct decided *decided, const topk_input *i
                               !predicate_masks(entry->predicate.kind);
     return operation->has_lists
                ? topk_list_lists(&decided->plan, input, output, &entry->lists, &entry->buffers)
-               : topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
+           : operation->has_groups ? topk_list_groups(&decided->plan, input, &entry->buffers)
+                                   : topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
 }
 
 static topk_status check_predicate(const struct decided *decided, const topk_predicate *predicate,
@@ -157,6 +159,14 @@ static topk_status check_lists(const struct decided *decided, const topk_input *
     return input->lists == NULL ? TOPK_OK
                                 : topk_fail(TOPK_ERROR_CONTRADICTION,
                                             "input->lists must be NULL: %s takes no lists", operation->name);
+}
+
+static topk_status check_groups(const struct decided *decided, const topk_input *input) {
+    const struct operation *operation = &topk_operations[decided->plan.operation];
+    return input->groups == NULL || operation->has_groups
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_CONTRADICTION, "input->groups must be NULL: %s takes no groups",
+                           operation->name);
 }
 
 /* Of routing nothing of the input but the logits has a meaning. */
@@ -259,6 +269,7 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
     if ((status = check_predicate(decided, input->predicate, &entry)) != TOPK_OK ||
         (status = topk_check_stream(decided->context, stream)) != TOPK_OK ||
         (status = check_lists(decided, input, &entry)) != TOPK_OK ||
+        (status = check_groups(decided, input)) != TOPK_OK ||
         (status = list_input(decided, input, output, &entry)) != TOPK_OK) {
         return status;
     }

@@ -170,6 +170,14 @@ topk_status topk_simple_run_merge(topk_simple *simple, const topk_problem *probl
     return run(simple, TOPK_OPERATION_MERGE, problem, &given, stream);
 }
 
+topk_status topk_simple_run_select_by(topk_simple *simple, const topk_problem *problem,
+                                      const topk_input *input, void *values, void *indices, int64_t *counts,
+                                      topk_stream stream) {
+    const struct given given = {.input = input,
+                                .output = {.values = values, .indices = indices, .counts = counts}};
+    return run(simple, TOPK_OPERATION_SELECT_BY, problem, &given, stream);
+}
+
 /* ---- Rows of one length ---- */
 
 static topk_problem problem_of_rows(topk_type type, int64_t rows, int64_t length) {

@@ -5,9 +5,9 @@
 function(topk_case_library name library backend device)
   add_library(${name} STATIC support/device_${device}.c cases/row_boundaries_${backend}.c
     cases/dimensions.c cases/row_sizes.c cases/covering.c
-    cases/instance.c cases/build.c cases/extents.c cases/predicate.c cases/routing.c cases/merging.c
+    cases/instance.c cases/build.c cases/extents.c cases/predicate.c cases/routing.c cases/merging.c cases/grouping.c
     runner/backends.c runner/run.c runner/select.c runner/kth.c runner/where.c runner/count.c runner/mask.c
-    runner/route.c runner/merge.c runner/sharded.c)
+    runner/route.c runner/merge.c runner/select_by.c runner/sharded.c)
   target_include_directories(${name} PUBLIC cases runner PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC topk_test_support ${library})
   topk_warnings(${name})

@@ -30,7 +30,7 @@ topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 
 foreach(name status context backends problem structs buffers methods approximation ranks
-    accumulator_misuse routing merging simple types plan)
+    accumulator_misuse routing merging grouping simple types plan)
   topk_unit_test(api_${name} api/${name}.c)
 endforeach()
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The n best rows of each group of a table, where some values are null: SQL's top n per group.
 
-Groups come in any order. A stable sort of the group numbers brings each group together, and a group is then a row of its
-own length; one call selects from all of them.
+Rows come in any order. Those without a value get a group number of -1, which leaves them out.
 """
 import numpy as np
 
@@ -16,11 +15,8 @@ def best_of_groups(groups, values, valid, n):
     groups   integers from 0 on, one for each row of the table
     valid    False where the value is null
     """
-    order = np.argsort(groups, kind="stable")
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(groups))))
-    best = libtopk.select_where(values[order], n, offsets=offsets, mask=valid[order])
-    places = np.take(order, offsets[:-1, None] + np.maximum(best.indices, 0), mode="clip")
-    return best.values, np.where(best.indices < 0, -1, places)
+    best = libtopk.topk_by(values, np.where(valid, groups, -1), n, group_count=int(groups.max()) + 1)
+    return best.values, best.indices
 
 
 def main():

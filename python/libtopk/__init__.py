@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING
 
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
-from libtopk._api import (Choice, Kth, Merged, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth,
-                          mask, merge, route, select_where, top_k, topk, where, workspace_size)
+from libtopk._api import (Choice, Kth, Merged, Method, Route, TopK, TopKBy, Where, argtopk, argwhere, choice, count,
+                          explain, kth, mask, merge, route, select_where, top_k, topk, topk_by, where, workspace_size)
 from libtopk._accumulator import Accumulator, Bar
 from libtopk._options import AnyPredicate, Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from libtopk._quantiles import median, percentile, quantile
 
 __all__ = ["Accumulator", "AnyPredicate", "Bar", "Choice", "Context", "Kth", "Merged", "Method", "Options", "Predicate",
-           "PredicateOptions", "Route", "Shape", "Shard", "Sharded", "TopK", "Where", "argtopk", "argwhere", "choice",
+           "PredicateOptions", "Route", "Shape", "Shard", "Sharded", "TopK", "TopKBy", "Where", "argtopk", "argwhere", "choice",
            "count", "explain", "kth", "library_path", "mask", "median", "merge", "percentile", "quantile", "route",
-           "select_where", "top_k", "topk", "where", "workspace_size"]
+           "select_where", "top_k", "topk", "topk_by", "where", "workspace_size"]
 __version__ = "0.1.0"
 
 

@@ -18,7 +18,7 @@ from libtopk._api import RUN, WORKSPACE, TopK, integer
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
-_INIT, _PUSH, _MERGE, _PEEK, _FINISH, _EXPORT, _IMPORT, _BAR, _RAISE = range(9, 18)
+_INIT, _PUSH, _MERGE, _PEEK, _FINISH, _EXPORT, _IMPORT, _BAR, _RAISE = range(11, 20)
 
 # What to_bytes() begins with, with its format version, and the options that it writes.
 _BYTES = "libtopk.Accumulator 1"

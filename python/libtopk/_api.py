@@ -13,16 +13,17 @@ from libtopk._options import Array
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from libtopk._options import (KthOptions, MergeOptions, Options, PredicateOptions, RouteOptions, SelectWhereOptions,
-                                  WhereOptions)
+    from libtopk._options import (ByOptions, KthOptions, MergeOptions, Options, PredicateOptions, RouteOptions,
+                                  SelectWhereOptions, WhereOptions)
     from libtopk._shape import Shape
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE, MERGE = range(1, 9)
+SELECT_BY = 10
 RUN, WORKSPACE, EXPLAIN, CHOICE = range(4)
 _CALLS = {  # the operation of each function, and a bit for each result that it returns
     "topk": (SELECT, 3), "argtopk": (SELECT, 2), "kth": (KTH, 7), "where": (WHERE, 7), "argwhere": (WHERE, 6),
     "select_where": (SELECT_WHERE, 3), "count": (COUNT, 1), "mask": (MASK, 1), "route": (ROUTE, 3),
-    "merge": (MERGE, 3)}
+    "merge": (MERGE, 3), "topk_by": (SELECT_BY, 7)}
 _run = _core.run
 _tuple = tuple.__new__  # takes half as long as the call of a NamedTuple's class
 
@@ -32,6 +33,15 @@ class TopK(NamedTuple):
 
     values: Array
     indices: Array
+
+
+class TopKBy(NamedTuple):
+    """The k best of each group, best first: elements, their positions in x (-1 where a group has no more), and how many
+    elements each group has."""
+
+    values: Array
+    indices: Array
+    counts: Array
 
 
 class Kth(NamedTuple):
@@ -163,6 +173,32 @@ def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True,
     """The positions of what topk() returns, alone: elements are not written."""
     return _run(RUN, SELECT, x, k, largest, sorted, dim, None if out is None else (None, out), 2, workspace, options,
                 None)[1]
+
+
+def topk_by(x: Array, groups: Array, k: int | Array, largest: bool = True, sorted: bool = True, *,
+            group_count: int | None = None, out: tuple[Array, Array, Array] | None = None, workspace: Array | None = None,
+            **options: Unpack[ByOptions]) -> TopKBy:
+    """The k best elements of each group, where each element names its group: SQL's top n of each group, unsorted.
+
+        best = libtopk.topk_by(sales, shops, 3)   # best.values[7]: the three largest sales of shop 7
+
+    x            an array of one dimension
+    groups       integers, as many: the group of each element, a number from 0 on. An element whose number is negative, or
+                 at least group_count, is left out. numpy.unique(names, return_inverse=True) makes numbers of names
+    k            how many of each group: a number, or an array of integers, one for each group
+    group_count  how many groups there are. None: one more than the greatest number, which is looked for; on a GPU that
+                 waits
+    out          (values, indices, counts), each an array or None
+
+    Returns TopKBy(values, indices, counts) of the shapes (group_count, k) twice and (group_count,). Row g is what topk()
+    finds among the elements of group g alone, but positions are those in x. Groups of fewer elements than k end in padding,
+    as topk() has it. Raises as topk() does, and NotImplementedError on a GPU.
+    """
+    groups = _core.adopt(groups)[0]
+    if group_count is None:
+        group_count = max(int(groups.max()) + 1, 0) if len(groups) > 0 else 0
+    given = {**options, "groups": groups, "group_count": group_count}
+    return TopKBy(*_run(RUN, SELECT_BY, x, k, largest, sorted, -1, out, 7, workspace, given, None))
 
 
 def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: tuple[Array, Array, Array] | None = None,

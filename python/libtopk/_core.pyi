@@ -26,8 +26,8 @@ def xla_scratch(platform: str, operation: int, type: int, rows: int, length: int
                 nan_last: int, /) -> int: ...
 
 # mode: 0 runs, 1 returns the bytes of workspace or state, 2 explains, 3 returns the method that serves and a row for
-# each. operation: topk_operation, 9 to 17 for init, push, merge, peek, finish, export, import, bar and raise of an
-# accumulator, and 18 to 22 for begin, count, advance, result and select of a shard. Of begin, mode 1 returns (bytes,
+# each. operation: topk_operation, 11 to 19 for init, push, merge, peek, finish, export, import, bar and raise of an
+# accumulator, and 20 to 24 for begin, count, advance, result and select of a shard. Of begin, mode 1 returns (bytes,
 # counters, rounds).
 # wanted: a bit for each result to make where `out` has none.
 def run(mode: int, operation: int, x: Any, k: Any, largest: bool, sorted: bool, dim: int, out: Any, wanted: int,

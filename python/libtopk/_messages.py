@@ -10,7 +10,7 @@ _FIELDS = {  # of the C library's structs; all others are called as Python's opt
     "problem->elements_max": "the number of elements of x",
     "problem->type": "the type of x",
     "problem->index_type": "index_dtype",
-    "problem->extent_type": "the type of lengths, offsets, begins, ends or k",
+    "problem->extent_type": "the type of lengths, offsets, begins, ends, groups or k",
     "problem->direction": "largest",
     "problem->rank": "magnitude",
     "problem->order": "sorted",
@@ -48,7 +48,7 @@ def in_python(text: str) -> str:
 
 
 PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
-_ROUTE, _INIT, _PUSH, _SHARD = 7, 9, 10, 18  # as the core numbers operations; from _INIT on an accumulator's
+_ROUTE, _INIT, _PUSH, _SHARD = 7, 11, 12, 20  # as the core numbers operations; from _INIT on an accumulator's
 _OF_ROUTE = {name: words for names, words in (
     ("norm_topk_prob renormalize renormalise normalize normalise norm",
      "weights are always divided by their sum over the chosen experts; for others, use the indices, and take the "

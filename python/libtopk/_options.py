@@ -144,6 +144,19 @@ class SelectWhereOptions(Options, AnyPredicate, total=False):
     pass
 
 
+class ByOptions(_Common, total=False):
+    """Options of topk_by(): these of Options."""
+
+    magnitude: bool
+    nan: Literal["largest", "last"]
+    ties: Literal["lowest", "any"]
+    order: Literal["best", "any", "position"]
+    index_dtype: Any
+    index_base: int
+    indices: Any
+    k_max: int
+
+
 class MergeOptions(_Common, total=False):
     """Options of merge(): these of Options."""
 

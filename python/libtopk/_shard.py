@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from libtopk._options import ShardOptions
 
-_BEGIN, _COUNT, _ADVANCE, _RESULT, _SELECT = range(18, 23)
+_BEGIN, _COUNT, _ADVANCE, _RESULT, _SELECT = range(20, 25)
 _EXTENTS = ("lengths", "offsets", "begins", "ends")
 
 

@@ -13,7 +13,8 @@ static int take_companion(struct call *call, enum given which, const char *name,
         is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);
     }
     const bool is_of_lists = call->operation == TOPK_OPERATION_MERGE;
-    if (is_of_lists) { /* x as it was given: its rows are the last dimension */
+    const bool is_as_given = is_of_lists || call->operation == TOPK_OPERATION_SELECT_BY;
+    if (is_as_given) { /* x as it was given: its rows are the last dimension */
         is_alike = (*array)->dims == call->x.dims &&
                    memcmp((*array)->shape, call->x.shape, sizeof *call->x.shape * (size_t)call->x.dims) == 0;
     }
@@ -22,7 +23,7 @@ static int take_companion(struct call *call, enum given which, const char *name,
         return -1;
     }
     struct rows rows;
-    int dim = is_of_lists ? (*array)->dims - 1 : call->dim;
+    int dim = is_as_given ? (*array)->dims - 1 : call->dim;
     return rows_of(*array, &dim, true, name, &rows);
 }
 

@@ -206,7 +206,7 @@ enum { OUTPUTS_MAX = 8 };
 
 /* Operations of accumulators, and then of shards, follow those of topk_operation. */
 enum operation {
-    OPERATION_INIT = 9,
+    OPERATION_INIT = 11,
     OPERATION_PUSH,
     OPERATION_MERGE,
     OPERATION_PEEK,
@@ -229,6 +229,7 @@ enum given {
     GIVEN_OFFSETS,
     GIVEN_BEGINS,
     GIVEN_ENDS,
+    GIVEN_GROUPS,
     GIVEN_INDICES,
     GIVEN_MASK,
     GIVEN_THRESHOLD, /* of at_least, and of a bar */

@@ -11,6 +11,7 @@ static const struct {
     [GIVEN_OFFSETS] = {"offsets", offsetof(topk_input, offsets)},
     [GIVEN_BEGINS] = {"begins", offsetof(topk_input, begins)},
     [GIVEN_ENDS] = {"ends", offsetof(topk_input, ends)},
+    [GIVEN_GROUPS] = {"groups", offsetof(topk_input, groups)},
 };
 
 enum { EXTENTS = sizeof extents / sizeof *extents };
@@ -103,6 +104,9 @@ static int64_t extents_expected(const struct call *call, int i) {
     if (i == GIVEN_K && call->problem.ranks > 0) {
         return call->problem.k_stride == 0 ? call->problem.ranks : rows * call->problem.ranks;
     }
+    if (i == GIVEN_GROUPS) {
+        return call->length;
+    }
     return i == GIVEN_LENGTHS && call->operation == TOPK_OPERATION_MERGE ? rows * call->lists.lists
                                                                          : rows + (i == GIVEN_OFFSETS);
 }
@@ -129,8 +133,12 @@ static int take_extents(struct call *call, struct array **arrays) {
         }
         *(const void **)((char *)&call->input + extents[i].place) = arrays[i]->data;
         if (array_elements(arrays[i]) != extents_expected(call, i)) {
-            PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the rows are %lld", extents[i].name,
-                         (long long)array_elements(arrays[i]), (long long)call->problem.rows);
+            PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the %s are %lld", extents[i].name,
+                         (long long)array_elements(arrays[i]),
+                         i == GIVEN_GROUPS                             ? "elements of x"
+                         : call->operation == TOPK_OPERATION_SELECT_BY ? "groups"
+                                                                       : "rows",
+                         (long long)(i == GIVEN_GROUPS ? call->length : call->problem.rows));
             return -1;
         }
     }
@@ -336,6 +344,24 @@ static int take_lists(struct call *call) {
     return 0;
 }
 
+/* Elements that name their groups: each group is a row of the results. */
+static int take_grouped(struct call *call) {
+    int dim = 0;
+    struct rows rows;
+    if (call->x.dims != 1) {
+        PyErr_Format(PyExc_ValueError, "x has %d dimensions; with groups it has one", call->x.dims);
+        return -1;
+    }
+    if (rows_of(&call->x, &dim, true, "x", &rows) != 0) {
+        return -1;
+    }
+    call->lead_shape[0] = call->problem.rows;
+    call->lead = call->dim = 1; /* of the results */
+    call->length = rows.length;
+    call->input.values = rows.data;
+    return 0;
+}
+
 static int take_strided(struct call *call, struct array **arrays) {
     struct rows rows;
     int dim = call->dim;
@@ -396,9 +422,10 @@ int inputs_take(struct call *call, PyObject *k) {
         return -1;
     }
     if (take_k(call, k) != 0 || keep_extents(call, arrays) != 0 ||
-        (call->operation == TOPK_OPERATION_MERGE ? take_lists(call)
-         : is_ragged                             ? take_ragged(call, arrays)
-                                                 : take_strided(call, arrays)) != 0) {
+        (call->operation == TOPK_OPERATION_MERGE       ? take_lists(call)
+         : call->operation == TOPK_OPERATION_SELECT_BY ? take_grouped(call)
+         : is_ragged                                   ? take_ragged(call, arrays)
+                                                       : take_strided(call, arrays)) != 0) {
         return -1;
     }
     if (!call->has_length_max) {

@@ -17,16 +17,17 @@ enum {
     OF_RAISE = 1 << OPERATION_RAISE,
     OF_PUSH = 1 << OPERATION_PUSH,
     OF_MERGE = 1 << TOPK_OPERATION_MERGE,
+    OF_SELECT_BY = 1 << TOPK_OPERATION_SELECT_BY,
     OF_SHARD = 1 << OPERATION_SHARD_BEGIN | 1 << OPERATION_SHARD_COUNT | 1 << OPERATION_SHARD_ADVANCE |
                1 << OPERATION_SHARD_RESULT | 1 << OPERATION_SHARD_SELECT,
 
     OF_SELECTIONS = OF_SELECT | OF_SELECT_WHERE,
-    OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH | OF_MERGE | OF_SHARD,
+    OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH | OF_MERGE | OF_SHARD | OF_SELECT_BY,
     OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_KTH | OF_COUNT | OF_MASK | OF_PUSH | OF_SHARD,
     OF_COMPACTIONS = OF_WHERE | OF_COUNT | OF_MASK, /* elements rank there for at_least alone */
     OF_ROWS = OF_SELECTIONS | OF_KTH | OF_WHERE | OF_COUNT | OF_MASK,
-    OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH | OF_SHARD,
-    OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH | OF_MERGE,
+    OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH | OF_SHARD | OF_SELECT_BY,
+    OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH | OF_MERGE | OF_SELECT_BY,
 };
 
 struct option {
@@ -271,14 +272,15 @@ static const char *const weighings[] = {"softmax", "sigmoid", NULL};
 
 static const struct option table[] = {
     {"nan", OF_RANKINGS | OF_COMPACTIONS, read_word, PLACE(problem.nan), nans, 0},
-    {"ties", OF_SELECTIONS | OF_MERGE, read_word, PLACE(problem.ties), ties, 0},
-    {"order", OF_SELECTIONS | OF_STATE | OF_PUSH | OF_MERGE, read_word, PLACE(problem.order), orders, 0},
+    {"ties", OF_SELECTIONS | OF_MERGE | OF_SELECT_BY, read_word, PLACE(problem.ties), ties, 0},
+    {"order", OF_SELECTIONS | OF_STATE | OF_PUSH | OF_MERGE | OF_SELECT_BY, read_word, PLACE(problem.order),
+     orders, 0},
     {"largest", OF_COMPACTIONS, read_largest, 0, NULL, 0},
     {"magnitude", OF_RANKINGS | OF_COMPACTIONS, read_flag, PLACE(problem.rank), NULL, 0},
     {"index_dtype", OF_POSITIONS | OF_MERGE, read_index_dtype, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
-    {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH | OF_MERGE | OF_SHARD, read_told, PLACE(problem.k_max), NULL,
-     PLACE(has_k_max)},
+    {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH | OF_MERGE | OF_SHARD | OF_SELECT_BY, read_told,
+     PLACE(problem.k_max), NULL, PLACE(has_k_max)},
     {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH | OF_SHARD, read_told, PLACE(problem.length_max),
      NULL, PLACE(has_length_max)},
     {"method", OF_ALL, read_text, PLACE(method), NULL, sizeof((struct call *)0)->method},
@@ -290,7 +292,8 @@ static const struct option table[] = {
     {"context", OF_ALL | OF_SHARD, read_context, 0, NULL, 0},
 
     {"lengths", OF_ROWS | OF_PUSH | OF_MERGE | OF_SHARD, read_given, 0, NULL, GIVEN_LENGTHS},
-    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH | OF_MERGE | OF_SHARD, read_given, 0, NULL, GIVEN_INDICES},
+    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH | OF_MERGE | OF_SHARD | OF_SELECT_BY, read_given, 0, NULL,
+     GIVEN_INDICES},
     {"offsets", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_OFFSETS},
     {"begins", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_BEGINS},
     {"ends", OF_ROWS | OF_SHARD, read_given, 0, NULL, GIVEN_ENDS},
@@ -313,6 +316,9 @@ static const struct option table[] = {
     {"groups", OF_ROUTE, read_integer, PLACE(routing.groups), NULL, 0},
     {"groups_kept", OF_ROUTE, read_integer, PLACE(routing.groups_kept), NULL, 0},
     {"factor", OF_ROUTE, read_factor, 0, NULL, 0},
+
+    {"groups", OF_SELECT_BY, read_given, 0, NULL, GIVEN_GROUPS},
+    {"group_count", OF_SELECT_BY, read_size, PLACE(problem.rows), NULL, 0},
 
     {"axis", OF_ROWS | OF_ROUTE, read_axis, 0, NULL, 0},
     {"bar", OF_RAISE, read_given, 0, NULL, GIVEN_THRESHOLD},

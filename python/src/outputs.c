@@ -31,6 +31,10 @@ static const struct result_spec merged[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, 
                                             {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
                                             {"payload", PAYLOAD_TYPE, OF_PAYLOAD, AT(payload)},
                                             {0}};
+static const struct result_spec grouped[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, AT(values)},
+                                             {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
+                                             {"counts", TOPK_I64, OF_ROWS, AT(counts)},
+                                             {0}};
 static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS_AND_RANKS, AT(values)},
                                             {"better", TOPK_I64, OF_ROWS_AND_RANKS, AT(better)},
                                             {"equal", TOPK_I64, OF_ROWS_AND_RANKS, AT(equal)},
@@ -65,6 +69,8 @@ static const struct result_spec *results_of(const struct call *call) {
     switch (call->operation) {
     case TOPK_OPERATION_MERGE:
         return call->given[GIVEN_PAYLOAD] == NULL ? selected : merged;
+    case TOPK_OPERATION_SELECT_BY:
+        return grouped;
     case TOPK_OPERATION_KTH:
         return ranked;
     case TOPK_OPERATION_WHERE:

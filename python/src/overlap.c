@@ -110,6 +110,9 @@ static struct pieces pieces_of_x(const struct call *call) {
         rows = 1;
         length = (uintptr_t)call->problem.elements_max * size;
     }
+    if (call->operation == TOPK_OPERATION_SELECT_BY) {
+        rows = 1;
+    }
     if (call->operation == TOPK_OPERATION_MERGE) {
         rows *= (uintptr_t)call->lists.lists;
     }

@@ -12,6 +12,7 @@
     ROW(topk_cpu_bracket)                                                                                    \
     ROW(topk_cpu_compact)                                                                                    \
     ROW(topk_cpu_route)                                                                                      \
+    ROW(topk_cpu_groups)                                                                                     \
     ROW(topk_cpu_merge)                                                                                      \
     ROW(topk_cpu_reference)
 

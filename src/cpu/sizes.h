@@ -33,6 +33,9 @@ enum {
     /* The longest rows of the method rtopk: CONTRACT.md, section 9. */
     RTOPK_ROW_MAX = 8192,
 #ifdef TOPK_SHRINK
+    LIST_SPARE_MIN = 1,
+    TILE_KEYS = 24,
+    LISTS_IN_CACHE_BYTES = 4096,
     SHORT_ROW_MAX = 128,
     DIGIT_BITS_MAX = 2,
     INSERTED_MAX = 3,
@@ -65,6 +68,12 @@ enum {
     TEAM_ROW_MIN = 512,
     SPLIT_ROW_MIN = 1024,
 #else
+    /* Candidates that a group's list has room for beside the best, at least. */
+    LIST_SPARE_MIN = 16,
+    /* Elements whose keys are made at once, before each is compared with what its group needs. */
+    TILE_KEYS = 1 << 10,
+    /* Lists of a thread that stay in its second-level cache, mostly. */
+    LISTS_IN_CACHE_BYTES = 1 << 22,
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
     /* Bits of a digit that stubs are sorted by: two tables of counters that stay in the first-level cache.

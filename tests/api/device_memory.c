@@ -29,10 +29,25 @@ typedef struct array {
 
 #define ARRAY(field)                                                                                         \
     { #field, offsetof(fixture, field), sizeof f.field }
-enum { VALUES, PAYLOAD, EXTENTS, ENDS, KS, MASK, RESULTS, INDICES, COUNTS, EQUAL, BITS, MEMORY, ARRAYS };
-static const array arrays[ARRAYS] = {ARRAY(values), ARRAY(payload), ARRAY(extents), ARRAY(ends),
-                                     ARRAY(k),      ARRAY(mask),    ARRAY(results), ARRAY(indices),
-                                     ARRAY(counts), ARRAY(equal),   ARRAY(bits),    ARRAY(memory)};
+enum {
+    VALUES,
+    PAYLOAD,
+    EXTENTS,
+    ENDS,
+    KS,
+    GROUPS,
+    MASK,
+    RESULTS,
+    INDICES,
+    COUNTS,
+    EQUAL,
+    BITS,
+    MEMORY,
+    ARRAYS
+};
+static const array arrays[ARRAYS] = {
+    ARRAY(values),  ARRAY(payload), ARRAY(extents), ARRAY(ends),  ARRAY(k),    ARRAY(groups), ARRAY(mask),
+    ARRAY(results), ARRAY(indices), ARRAY(counts),  ARRAY(equal), ARRAY(bits), ARRAY(memory)};
 
 static void describe(int which, fake_memory memory) {
     driver->begin = (const char *)&f + arrays[which].at;
@@ -71,6 +86,7 @@ static topk_input input_of_run(void) {
     input.predicate = takes_predicate() ? &f.predicate : NULL;
     input.routing = operation == TOPK_OPERATION_ROUTE ? &f.routing : NULL;
     input.lists = operation == TOPK_OPERATION_MERGE ? &f.lists : NULL;
+    input.groups = operation == TOPK_OPERATION_SELECT_BY ? f.groups : NULL;
     return input;
 }
 
@@ -83,16 +99,17 @@ static topk_output output_of_run(void) {
     const bool is_where = operation == TOPK_OPERATION_WHERE;
     const bool selects = is_one_of(TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE, TOPK_OPERATION_WHERE);
     const bool is_route = operation == TOPK_OPERATION_ROUTE, is_merge = operation == TOPK_OPERATION_MERGE;
+    const bool is_by = operation == TOPK_OPERATION_SELECT_BY;
     topk_output output = TOPK_OUTPUT_INIT;
     output.capacity = f.capacity;
-    output.values = selects || is_kth || is_merge ? f.out_values : NULL;
-    output.indices = selects || is_route || is_merge ? f.out_indices : NULL;
+    output.values = selects || is_kth || is_merge || is_by ? f.out_values : NULL;
+    output.indices = selects || is_route || is_merge || is_by ? f.out_indices : NULL;
     output.payload = is_merge ? f.out_mask : NULL;
     output.weights = is_route ? f.out_values : NULL;
     output.offsets = is_where ? f.out_counts : NULL;
     output.better = is_kth ? f.out_counts : NULL;
     output.equal = is_kth ? f.out_equal : NULL;
-    output.counts = operation == TOPK_OPERATION_COUNT ? f.out_counts : NULL;
+    output.counts = operation == TOPK_OPERATION_COUNT || is_by ? f.out_counts : NULL;
     output.mask = operation == TOPK_OPERATION_MASK ? f.out_mask : NULL;
     return output;
 }
@@ -101,6 +118,7 @@ static topk_status call_own(fixture *x) {
     return operation == TOPK_OPERATION_ROUTE       ? call_route(x)
            : operation == TOPK_OPERATION_MERGE     ? call_merge(x)
            : operation == TOPK_OPERATION_KTH_WHERE ? call_kth_where(x)
+           : operation == TOPK_OPERATION_SELECT_BY ? call_select_by(x)
                                                    : fixture_calls[operation - 1](x);
 }
 
@@ -226,6 +244,19 @@ static void check_merging(void) {
     (void)check_workspace();
 }
 
+static void check_grouping(void) {
+    operation = TOPK_OPERATION_SELECT_BY;
+    begin(TOPK_SHAPE_STRIDED);
+    f.input.indices = f.payload;
+    f.input.k = f.k;
+    check_ways(VALUES, "input->values");
+    check_ways(GROUPS, "input->groups");
+    check_ways(PAYLOAD, "input->indices");
+    check_ways(KS, "input->k");
+    check_outputs();
+    (void)check_workspace();
+}
+
 static void check_operations(void) {
     size_t bytes = 0;
     for (int each = TOPK_OPERATION_SELECT; each <= TOPK_OPERATION_MASK; each++) {
@@ -244,6 +275,7 @@ static void check_operations(void) {
     check_outputs();
     (void)check_workspace();
     check_merging();
+    check_grouping();
 }
 
 /* ---- Accumulators ---------------------------------------------------------------------------- */

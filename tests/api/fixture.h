@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_groups.h"
 #include "topk_merge.h"
 #include "topk_route.h"
 
@@ -30,6 +31,7 @@ typedef struct fixture {
     _Alignas(64) float values[ELEMENTS];
     _Alignas(64) int32_t payload[ELEMENTS];
     _Alignas(64) int64_t extents[ROWS + 1], ends[ROWS], k[ROWS];
+    _Alignas(64) int64_t groups[LENGTH]; /* of one row's elements */
     _Alignas(64) unsigned char mask[ELEMENTS];
     _Alignas(64) float results[ELEMENTS];
     _Alignas(64) int32_t indices[ELEMENTS];
@@ -77,6 +79,9 @@ static inline void fixture_init(fixture *f, topk_context *context) {
         f->values[e] = (float)((e * 37) % 101);
         f->payload[e] = e;
         f->mask[e] = (unsigned char)(e % 2);
+    }
+    for (int e = 0; e < LENGTH; e++) {
+        f->groups[e] = e % (ROWS + 1) - 1; /* -1: of none */
     }
     for (int r = 0; r <= ROWS; r++) {
         f->extents[r] = r * LENGTH;
@@ -134,6 +139,14 @@ static inline topk_status call_merge(fixture *f) {
     input.indices = input.indices == NULL ? f->payload : input.indices;
     return topk_merge(f->context, &f->problem, &input, &f->lists, f->out_values, f->out_indices, f->out_mask,
                       f->workspace, f->workspace_bytes, f->stream);
+}
+
+/* Rows are groups, and f->groups those of the elements. */
+static inline topk_status call_select_by(fixture *f) {
+    topk_input input = f->input;
+    input.groups = input.groups == NULL ? f->groups : input.groups;
+    return topk_select_by(f->context, &f->problem, &input, f->out_values, f->out_indices, f->out_counts,
+                          f->workspace, f->workspace_bytes, f->stream);
 }
 
 /* The operations that serve every problem, from TOPK_OPERATION_SELECT = 1 on; and those that take a

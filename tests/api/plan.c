@@ -18,7 +18,7 @@ static topk_output output;
 static topk_operation operation_of_run;
 static topk_simple *simple;
 
-enum { LAST = TOPK_OPERATION_KTH_WHERE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_PAYLOAD - 1, BACKEND_METHODS = 7 };
+enum { LAST = TOPK_OPERATION_SELECT_BY, ALL_OUTPUTS = 2 * TOPK_OUTPUT_PAYLOAD - 1, BACKEND_METHODS = 8 };
 
 static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_SELECT] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES,
@@ -30,6 +30,7 @@ static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_ROUTE] = TOPK_OUTPUT_INDICES | TOPK_OUTPUT_WEIGHTS,
     [TOPK_OPERATION_MERGE] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_PAYLOAD,
     [TOPK_OPERATION_KTH_WHERE] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_BETTER | TOPK_OUTPUT_EQUAL,
+    [TOPK_OPERATION_SELECT_BY] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_COUNTS,
 };
 
 static bool takes_predicate(int operation) {
@@ -41,6 +42,7 @@ static topk_status call(int operation) {
     return operation == TOPK_OPERATION_ROUTE       ? call_route(&f)
            : operation == TOPK_OPERATION_MERGE     ? call_merge(&f)
            : operation == TOPK_OPERATION_KTH_WHERE ? call_kth_where(&f)
+           : operation == TOPK_OPERATION_SELECT_BY ? call_select_by(&f)
                                                    : fixture_calls[operation - 1](&f);
 }
 
@@ -88,6 +90,7 @@ static void begin(topk_context *context, int operation, const topk_plan_what *wh
     input.routing = operation == TOPK_OPERATION_ROUTE ? &f.routing : NULL;
     input.lists = operation == TOPK_OPERATION_MERGE ? &f.lists : NULL;
     input.indices = operation == TOPK_OPERATION_MERGE ? f.payload : NULL;
+    input.groups = operation == TOPK_OPERATION_SELECT_BY ? f.groups : NULL;
     output = outputs_in(&f, outputs_of[operation]);
 }
 
@@ -227,6 +230,10 @@ static void check_refused_inputs(topk_context *context) {
         const bool merges = operation == TOPK_OPERATION_MERGE;
         input.lists = merges ? NULL : &f.lists;
         EXPECT(&f, run, merges ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION);
+        begin(context, operation, NULL);
+        const bool groups = operation == TOPK_OPERATION_SELECT_BY;
+        input.groups = groups ? NULL : f.groups;
+        EXPECT(&f, run, groups ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION);
     }
     const void **const fields[] = {&input.indices, &input.lengths, &input.k, &input.begins};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {

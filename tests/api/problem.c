@@ -78,8 +78,8 @@ static void check_enums(void) {
 
 static void check_operations(void) {
     topk_problem p = valid_problem();
-    for (int operation = -1; operation <= TOPK_OPERATION_KTH_WHERE + 2; operation++) {
-        bool known = operation >= TOPK_OPERATION_SELECT && operation <= TOPK_OPERATION_KTH_WHERE;
+    for (int operation = -1; operation <= TOPK_OPERATION_SELECT_BY + 2; operation++) {
+        bool known = operation >= TOPK_OPERATION_SELECT && operation <= TOPK_OPERATION_SELECT_BY;
         topk_status wanted = known ? TOPK_OK : TOPK_ERROR_UNKNOWN_ENUM;
         CHECK_STATUS(wanted, size_of(&p, (topk_operation)operation));
         CHECK_STATUS(wanted, topk_explain(context, (topk_operation)operation, &p, NULL, 0, NULL));

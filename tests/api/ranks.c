@@ -44,7 +44,7 @@ static void check_values(void) {
 /* Operations that find no k-th have no ranks. */
 static void check_operations(void) {
     size_t bytes;
-    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH_WHERE; operation++) {
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_SELECT_BY; operation++) {
         const bool is_kth = operation == TOPK_OPERATION_KTH || operation == TOPK_OPERATION_KTH_WHERE;
         begin(1, 0);
         CHECK_STATUS(is_kth ? TOPK_OK : TOPK_ERROR_CONTRADICTION,

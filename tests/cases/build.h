@@ -34,4 +34,7 @@ void build_routing(instance *out, int64_t budget);
 /* The problem of merging, with its lists. */
 void build_merging(instance *out, int64_t budget);
 
+/* The problem of groups. */
+void build_grouping(instance *out, int64_t budget);
+
 #endif

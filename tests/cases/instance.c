@@ -185,6 +185,7 @@ void instance_build(const test_case *c, instance *out) {
     build_ranks(out, budget);
     build_routing(out, budget);
     build_merging(out, budget);
+    build_grouping(out, budget);
     protect(out);
     build_rankings(out);
     instance_match(out);
@@ -303,6 +304,15 @@ topk_input instance_merge_input(const instance *i) {
     input.values = on_device(i, input.values);
     input.indices = on_device(i, input.indices);
     input.lengths = on_device(i, input.lengths);
+    input.k = on_device(i, input.k);
+    return input;
+}
+
+topk_input instance_by_input(const instance *i) {
+    topk_input input = i->by_input;
+    input.values = on_device(i, input.values);
+    input.groups = on_device(i, input.groups);
+    input.indices = on_device(i, input.indices);
     input.k = on_device(i, input.k);
     return input;
 }

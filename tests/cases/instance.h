@@ -36,6 +36,10 @@ enum instance_buffer {
     BUFFER_LIST_LENGTHS,
     BUFFER_LIST_K,
     BUFFER_LIST_PAYLOAD,
+    BUFFER_BY_VALUES,
+    BUFFER_BY_GROUPS,
+    BUFFER_BY_INDICES,
+    BUFFER_BY_K,
     INSTANCE_BUFFERS,
     COPIED_BOUNDS = INSTANCE_BUFFERS,
     COPIED_BUFFERS
@@ -48,8 +52,10 @@ typedef struct instance {
     topk_problem ranks;       /* the same with ranks, perhaps with another k_max */
     topk_problem route;       /* much the same as one of routing */
     topk_problem merge;       /* much the same as one of merging */
+    topk_problem by;          /* much the same as one of groups */
     topk_input input;         /* for the oracle */
     topk_input merge_input;   /* likewise */
+    topk_input by_input;      /* likewise */
     const void *ranks_k;      /* in place of input.k */
     topk_predicate predicate;
     topk_routing routing;
@@ -84,12 +90,16 @@ topk_routing instance_routing(const instance *i);
 const void *instance_logits(const instance *i);
 topk_lists instance_lists(const instance *i);
 topk_input instance_merge_input(const instance *i);
+topk_input instance_by_input(const instance *i);
 
 /* After device_fetch(): whether all inputs and the red zones around them are as they were. */
 bool instance_intact(const instance *i);
 
 /* The payload of element e of input->values: no two elements of one input have the same. */
 int64_t instance_payload(const topk_problem *problem, int64_t element);
+
+/* Where by_input has indices element e has this minus e. */
+enum { INSTANCE_BY_PAYLOAD = 77 };
 
 /* A row's rank number `rank`, clamped. */
 int64_t instance_rank(const instance *i, int64_t row, int64_t rank);

@@ -196,6 +196,21 @@ void check_merge(topk::selector &selector) {
     CHECK((values == std::array<float, 4>{9, 6, 5, 4}));
 }
 
+// Two groups; an element of a third one is left out.
+void check_groups(topk::selector &selector) {
+    const std::vector<float> values = {1, 5, 3, 2, 9, 4, 7};
+    const std::array<std::int32_t, 7> groups = {0, 1, 0, 1, 2, 0, 1};
+    std::vector<float> best(4);
+    positions indices(4), counts(2);
+    selector.select_by(topk::grouped(values, groups, 2), 2, best, indices, counts);
+    CHECK((best == std::vector<float>{4, 3, 7, 5}) && (indices == positions{5, 2, 6, 1}) &&
+          (counts == positions{3, 3}));
+    const positions wide(groups.begin(), groups.end());
+    positions again(4);
+    selector.select_by(topk::grouped(values, wide, 2), 2, nullptr, again);
+    CHECK(again == indices);
+}
+
 // A bound is the number that was written, whatever its type.
 void check_bounds() {
     CHECK(topk::bound(0.5f).type == TOPK_BOUND_F64 && topk::bound(0.5f).value.f64 == 0.5);
@@ -330,6 +345,10 @@ void check_small_outputs(topk::selector &selector) {
     expect(low, "values has room for 1", [&] { selector.merge(rows, lists, 1, value, nullptr); });
     expect(low, "payload has room for 0, which is less than 2 x 2",
            [&] { selector.merge(rows, lists, 1, nullptr, nullptr, no_bits); });
+    const positions groups(8), fewer(7);
+    expect(low, "7 groups of 8 values", [&] { (void)topk::grouped(scores, fewer, 2); });
+    expect(low, "counts has room for 3, which is less than 4 x 1",
+           [&] { selector.select_by(topk::grouped(scores, groups, 4), 1, nullptr, nullptr, three); });
 }
 
 void check_errors_of_the_library(topk::selector &selector) {
@@ -396,6 +415,7 @@ int main() {
     check_masks(selector);
     check_route(selector);
     check_merge(selector);
+    check_groups(selector);
     check_bounds();
     check_containers(selector);
     check_rows();

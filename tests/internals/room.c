@@ -26,7 +26,7 @@ void *__wrap_topk_room_take(struct room *room, size_t bytes) {
 static void measure(const topk_context *context, const topk_problem *problem) {
     static const topk_operation operations[] = {
         TOPK_OPERATION_SELECT, TOPK_OPERATION_KTH,   TOPK_OPERATION_SELECT_WHERE, TOPK_OPERATION_WHERE,
-        TOPK_OPERATION_ROUTE,  TOPK_OPERATION_MERGE, TOPK_OPERATION_KTH_WHERE};
+        TOPK_OPERATION_ROUTE,  TOPK_OPERATION_MERGE, TOPK_OPERATION_KTH_WHERE,    TOPK_OPERATION_SELECT_BY};
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
         (void)topk_explain(context, operations[i], problem, NULL, 0, NULL);
     }

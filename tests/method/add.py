@@ -99,8 +99,8 @@ def add_method(tree, backend):
 def add_operation(tree):
     """The length of each row, for all that runs operations by their number. It ranks nothing and takes no predicate."""
     a = Addition(tree)
-    last, name = "TOPK_OPERATION_KTH_WHERE", "TOPK_OPERATION_LENGTHS"
-    a.replace("include/topk_types.h", f"    {last} = 9\n", f"    {last} = 9,\n    {name} = 10\n")
+    last, name = "TOPK_OPERATION_SELECT_BY", "TOPK_OPERATION_LENGTHS"
+    a.replace("include/topk_types.h", f"    {last} = 10\n", f"    {last} = 10,\n    {name} = 11\n")
     a.replace("src/operations.h", f"OPERATION_LAST = {last}", f"OPERATION_LAST = {name}")
     a.behind("src/operations.c", "const struct operation topk_operations[OPERATION_LAST + 1] = {\n",
              f'    [{name}] = {{.name = "lengths", .outputs = TOPK_OUTPUT_COUNTS, .required = TOPK_OUTPUT_COUNTS}},\n')

@@ -16,13 +16,14 @@ PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "coming_from.md").read_text
 LINES = [(package, *re.findall(r"^\| `([^|]*)` \| `([^|]*)` \|", line)[0])
          for package, table in re.findall(r"^## ([a-z]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
          for line in table.splitlines() if line.startswith("| `")]
+GROUPS = np.arange(997) % 7
 ROWS = np.random.default_rng(1).permutation(4 * 997).reshape(4, 997).astype(np.float32) / 997
 
 
 def names_for(package):
     """What the lines of a package speak of."""
     there = pytest.importorskip(package)
-    names = {package: there, "libtopk": libtopk, "k": 10, "x": ROWS, "a": ROWS[0]}
+    names = {package: there, "libtopk": libtopk, "k": 10, "x": ROWS, "a": ROWS[0], "g": GROUPS}
     if package == "numpy":
         names["np"] = there
     elif package == "torch":
@@ -35,7 +36,7 @@ def names_for(package):
         importlib.import_module("pyarrow.compute")
         names["s"] = there.array(ROWS[0])
     elif package == "duckdb":
-        frame = pytest.importorskip("pandas").DataFrame({"x": ROWS[0]})
+        frame = pytest.importorskip("pandas").DataFrame({"x": ROWS[0], "g": GROUPS})
         there.sql("CREATE OR REPLACE TABLE numbers AS FROM frame")
         names["s"] = there.sql("FROM numbers").to_arrow_table()["x"]
     else:

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-enum { METHODS_MOST = 63, OPERATIONS_MOST = 14 };
+enum { METHODS_MOST = 63, OPERATIONS_MOST = 15 };
 
 typedef struct backend {
     const char *name;

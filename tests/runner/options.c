@@ -22,7 +22,7 @@ static const char usage[] =
     "  --case TEXT        this case alone, e.g. type=f32,data=uniform,size=100,k=10\n"
     "  --filter TEXT      only cases with these levels, e.g. type=f32,shape=csr\n"
     "  --backend NAME     cpu (the default) or cuda\n"
-    "  --operation NAME   only select, kth, where, select_where, count, mask, route, merge, "
+    "  --operation NAME   only select, kth, where, select_where, count, mask, route, merge, select_by, "
     "approximate, approximate_where, ranks or ranks_where\n"
     "  --method NAME      only this method; \"default\" is the library's choice\n"
     "  --threads N        threads of a CPU context (1)\n"

@@ -183,11 +183,12 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     *r = (run){.operation = operation,
                .context = context,
                .instance = i,
-               .problem = operation->operation == TOPK_OPERATION_ROUTE   ? i->route
-                          : operation->operation == TOPK_OPERATION_MERGE ? i->merge
-                          : operation->problem == PROBLEM_APPROXIMATE    ? i->approximate
-                          : operation->problem == PROBLEM_WITH_RANKS     ? i->ranks
-                                                                         : i->problem};
+               .problem = operation->operation == TOPK_OPERATION_ROUTE       ? i->route
+                          : operation->operation == TOPK_OPERATION_MERGE     ? i->merge
+                          : operation->operation == TOPK_OPERATION_SELECT_BY ? i->by
+                          : operation->problem == PROBLEM_APPROXIMATE        ? i->approximate
+                          : operation->problem == PROBLEM_WITH_RANKS         ? i->ranks
+                                                                             : i->problem};
     r->predicate = instance_predicate(i);
     r->routing = instance_routing(i);
     r->lists = instance_lists(i);

@@ -47,7 +47,7 @@ struct run_operation {
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask, run_route;
-extern const run_operation run_merge, run_kth_where, run_sharded;
+extern const run_operation run_merge, run_kth_where, run_sharded, run_select_by;
 extern const run_operation run_ranks, run_ranks_where;             /* kth and kth_where with several ranks */
 extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 

@@ -183,7 +183,7 @@ static bool is_listed(const backend *b, topk_operation operation) {
 
 /* What the list of cases leaves out must be what the backend cannot do. */
 static void check_operations(session *s) {
-    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH_WHERE; operation++) {
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_SELECT_BY; operation++) {
         topk_problem problem = TOPK_PROBLEM_INIT;
         size_t bytes;
         problem.type = TOPK_F32;

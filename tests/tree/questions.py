@@ -90,7 +90,7 @@ def named_in_vain(source):
     codes = CODE.findall(FENCED.sub("", text)) + "".join(FENCED.findall(text)).splitlines()
     for code in codes:
         for name in re.findall(r"\b(?:topk|TOPK)_\w+", code):
-            if not re.search(rf"\b{name}\b", headers):
+            if not re.search(rf"\b{name}\b", headers) and f"def {name}(" not in package:
                 yield f"{WHICH} names {name}, which no header has"
         for name in re.findall(r"^(?!help\b)(?:libtopk\.)?(\w+)\(", code):
             if not re.search(rf"^\s*(?:def|class) {name}\b|\b{name}\b.*import|^from.*\b{name}\b", package, re.M):
