@@ -3,7 +3,8 @@
 set(topk_device_headers
   block.cuh lookback.cuh lookback.h ordered.cuh simt.cuh size.h tile_loop.cuh
   select/best.cuh select/block_queue.cuh select/entries.cuh select/warp_list.cuh select/warp_queue.cuh
-  simt/atomic.cuh simt/bits.cuh simt/bulk.cuh simt/cluster.cuh simt/compare.cuh simt/dependent.cuh simt/float.cuh
+  simt/architecture.cuh simt/atomic.cuh simt/bits.cuh simt/bulk.cuh simt/cluster.cuh simt/compare.cuh
+  simt/dependent.cuh simt/float.cuh
   simt/mbarrier.cuh simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
 
 foreach(header IN LISTS topk_device_headers)

@@ -210,6 +210,22 @@ topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 100
   --filter type=f32,order=any)
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
+# The same on devices with less shared memory, which have smaller blocks; and races.
+foreach(kib 163 99 64)
+  topk_emulated_cases(bracket_full_${kib} full --seed 2${kib} --method bracket --smallest 3000 --largest 70000
+    --elements 80000 --cases 40)
+endforeach()
+foreach(kib 99 64)
+  topk_emulated_cases(bracket_${kib} plain --seed ${kib} --method bracket --cases 450 --largest 1500 --elements 2000)
+  topk_emulated_cases(bracket_samples_${kib} plain --seed 1${kib} --method bracket --smallest 900 --largest 6000
+    --elements 9000 --cases 300 --schedules 2)
+  topk_emulated_cases(bracket_pairs_${kib} plain --seed 3${kib} --method bracket --operation kth --smallest 900
+    --largest 20000 --elements 30000 --cases 300 --paths pairs)
+  topk_emulated_cases(bracket_random_${kib} plain --seed 4${kib} --method bracket --random 8000 --largest 6000
+    --elements 12000)
+  topk_emulated_cases(bracket_tsan_${kib} tsan --seed 5${kib} --method bracket --smallest 900 --largest 6000
+    --elements 7000 --cases 60)
+endforeach()
 # More sorted results than one block puts in order, by clusters; with the sizes of production; and races.
 set(orderings --operation select --smallest 300 --largest 6000 --elements 14000)
 topk_emulated_cases(ordering plain --seed 91 --method bracket ${orderings} --filter order=best --random 3000
@@ -401,6 +417,15 @@ topk_emulated_test(speeds test_speeds_full)
 topk_emulated_test(merges test_merges_full)
 topk_emulated_test(bracket_misses test_bracket_misses)
 topk_emulated_test(bracket_way_out test_bracket_way_out)
+topk_emulated_test(bracket_way_out_64 test_bracket_way_out)
+foreach(kib 163 99 64)
+  foreach(name cases_bracket_full cases_bracket cases_bracket_samples cases_bracket_pairs cases_bracket_random
+          cases_bracket_tsan bracket_way_out)
+    if(TEST simt.${name}_${kib})
+      set_tests_properties(simt.${name}_${kib} PROPERTIES ENVIRONMENT TOPK_SHARED_KIB=${kib})
+    endif()
+  endforeach()
+endforeach()
 topk_emulated_test(accumulator_full test_accumulator_full cuda 20)
 topk_emulated_test(accumulator_edges_full test_accumulator_full cuda 457 edges)
 topk_emulated_test(accumulator_edges_plain test_accumulator_plain cuda 23 edges)

@@ -98,12 +98,13 @@ foreach(name graphs asynchrony)
   endforeach()
 endforeach()
 
-# What kernels are made of, on both paths: that of this GPU, and that of the oldest.
-foreach(path hopper portable)
+# What kernels are made of, on three paths: that of this GPU, that of sm_80, and that of the oldest.
+foreach(path hopper ampere portable)
   set(program simt_kernels_${path}_cuda)
   add_executable(${program} simt/test_kernels.cu)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda ${PROJECT_SOURCE_DIR}/include)
-  target_compile_definitions(${program} PRIVATE $<$<STREQUAL:${path},portable>:TOPK_PORTABLE>)
+  target_compile_definitions(${program} PRIVATE $<$<STREQUAL:${path},portable>:TOPK_PORTABLE>
+    $<$<STREQUAL:${path},ampere>:TOPK_PORTABLE=80>)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/simt)
 endforeach()
 

@@ -21,6 +21,8 @@ enum { DEVICE_SMS_OF_H200 = 132 };
 /* Blocks of a cluster, at most. */
 enum { DEVICE_CLUSTER_MAX = 16 };
 
+struct bracket_kernel;
+
 struct device_info {
     char name[256];
     int major, minor; /* compute capability */
@@ -35,8 +37,8 @@ struct device_info {
     /* Clusters, by their blocks, that the device holds at once, of kernels of each width that put lists in
      * order: with the usual threads, and with the most that a block may have. */
     uint32_t ordering_clusters[4][2][DEVICE_CLUSTER_MAX + 1];
-    uint32_t bracket_bytes[4]; /* of shared memory, that a block of bracket takes */
-    uint32_t merge_cluster[4]; /* blocks of a cluster that merges lists, at most; 1: none */
+    const struct bracket_kernel *bracket[4]; /* that the device has room for, of each width; or NULL */
+    uint32_t merge_cluster[4];               /* blocks of a cluster that merges lists, at most; 1: none */
 };
 
 int topk_device_count(int *count);

@@ -84,7 +84,7 @@ template <typename Args> static uint32_t simt_architecture(void (*kernel)(Args))
     if (cudaFuncGetAttributes(&attributes, (const void *)kernel) != cudaSuccess)
         return 0;
 #ifdef TOPK_PORTABLE
-    return 75;
+    return SIMT_PORTABLE;
 #else
     return (uint32_t)attributes.ptxVersion;
 #endif

@@ -52,8 +52,8 @@
  * long as the launch runs. What a launch writes is never read through the read-only cache or by bulk copies
  * in the same launch, nor, if it is dependent, what launches wrote that it overlaps or waits for.
  *
- * TOPK_PORTABLE compiles the path of sm_75 for every architecture: no clusters, no bulk copies but by the
- * lanes themselves, no dependent launches, no redux. */
+ * TOPK_PORTABLE compiles the path of sm_75 for every architecture, and TOPK_PORTABLE=80 that of sm_80:
+ * without clusters, bulk copies but by the lanes themselves, dependent launches, and redux before sm_80. */
 #ifndef TOPK_SRC_CUDA_SIMT_CUH
 #define TOPK_SRC_CUDA_SIMT_CUH
 
@@ -81,14 +81,14 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_REACHED(path) ((void)0)
 #define TOPK_PATH(path) 0
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TOPK_PORTABLE)
-#define SIMT_HAS_BULK_COPIES 1
-#define SIMT_HAS_CLUSTERS 1
-#define SIMT_HAS_DEPENDENT_LAUNCHES 1
-#endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(TOPK_PORTABLE)
-#define SIMT_HAS_REDUX 1
-#endif
+/* What the architecture has, as macros that are defined or not:
+ *
+ *   from 8.0 on   SIMT_HAS_REDUX, and SIMT_HAS_ASYNC_COPIES: copies of a thread that run beside it
+ *   from 9.0 on   SIMT_HAS_BULK_COPIES, SIMT_HAS_CLUSTERS, SIMT_HAS_DEPENDENT_LAUNCHES
+ *
+ * SIMT_ARCHITECTURE is the architecture, such as 90 for sm_90; 0 in what nvcc compiles for the host. The
+ * emulation does not define it: there kernels exist for all. */
+#include "simt/architecture.cuh"
 
 #include "simt/atomic.cuh"
 #include "simt/bits.cuh"

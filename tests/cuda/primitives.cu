@@ -274,7 +274,8 @@ TOPK_DEVICE simt_shared<simt_mbarrier> mbarriers(void) {
 }
 
 /* st.global.u32 mbarrier.init.shared::cta.b64*2 fence.proxy.async.shared::cta st.global.u32
- * portable: st.shared.v2.u32*2 st.global.u32 */
+ * portable: st.shared.v2.u32*2 st.global.u32
+ * sm_80: st.global.u32 mbarrier.init.shared::cta.b64*2 st.global.u32 */
 PRIMITIVE(mbarrier_init) {
     *a.data = 1;
     simt_mbarrier_init(mbarriers(), 1, 2, 32);
@@ -282,7 +283,8 @@ PRIMITIVE(mbarrier_init) {
 }
 
 /* st.global.u32 mbarrier.arrive.shared::cta.b64 st.global.u32
- * portable: st.global.u32 membar.cta atom.shared.add.u32 st.global.u32 */
+ * portable: st.global.u32 membar.cta atom.shared.add.u32 st.global.u32
+ * sm_80: st.global.u32 mbarrier.arrive.shared.b64 st.global.u32 */
 PRIMITIVE(mbarrier_arrive) {
     *a.data = 1;
     simt_mbarrier_arrive(mbarriers(), 1);
@@ -290,7 +292,8 @@ PRIMITIVE(mbarrier_arrive) {
 }
 
 /* st.global.u32 mbarrier.try_wait.parity.shared::cta.b64 st.global.u32
- * portable: st.global.u32 ld.shared.u32 ld.volatile.shared.u32 membar.cta st.global.u32 */
+ * portable: st.global.u32 ld.shared.u32 ld.volatile.shared.u32 membar.cta st.global.u32
+ * sm_80: st.global.u32 mbarrier.test_wait.parity.shared.b64 st.global.u32 */
 PRIMITIVE(mbarrier_wait) {
     *a.data = 1;
     simt_mbarrier_wait(mbarriers(), 1, 0);
@@ -308,7 +311,9 @@ PRIMITIVE(fence_bulk) {
 /* st.global.u32 mbarrier.arrive.expect_tx.shared::cta.b64
  * cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint st.global.u32
  * portable: st.global.u32 ld.global.v4.u32 st.shared.v4.u32 bar.warp.sync membar.cta atom.shared.add.u32
- * st.global.u32 */
+ * st.global.u32
+ * sm_80: st.global.u32 cp.async.cg.shared.global.L2::cache_hint cp.async.mbarrier.arrive.shared.b64
+ * bar.warp.sync mbarrier.arrive.shared.b64 st.global.u32 */
 PRIMITIVE(bulk_copy) {
     simt_arena arena = simt_shared_arena();
     simt_shared<simt_u32x4> slot = simt_carve<simt_u32x4>(arena, 64, 128);

@@ -24,9 +24,9 @@ typedef struct gpu {
  * cooperative launches. */
 static const gpu gpus[] = {
     {"H200", 90, 132, 227, 1, 1, false, "bracket", "bracket"},
-    {"T4", 75, 40, 64, 0.80, 0.065, false, "gridselect", "sort"},
-    {"A100", 80, 108, 163, 0.71, 0.32, false, "gridselect", "sort"},
-    {"RTX 4090", 89, 128, 99, 1.27, 0.21, true, "gridselect", "sort"},
+    {"T4", 75, 40, 64, 0.80, 0.065, false, "gridselect", "bracket"},
+    {"A100", 80, 108, 163, 0.71, 0.32, false, "bracket", "bracket"},
+    {"RTX 4090", 89, 128, 99, 1.27, 0.21, true, "gridselect", "bracket"},
     {"B200", 100, 148, 227, 0.99, 1.63, true, "bracket", "bracket"},
     {"an eighth", 90, 16, 227, 1, 0.13, false, "bracket", "bracket"},
     {"a GPU that refuses", 90, 132, 227, 1, 1, false, "sort", "air"},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way out of bracket on the emulated GPU, where the last digit leaves one candidate less than a block
- * puts in order, as many, and one more. The sample misses for sure: what is best lies where it is drawn. */
+ * The way out of bracket on the emulated GPU, with the blocks that suit it, where the last digit leaves one
+ * candidate less than a block puts in order, as many, and one more. The sample misses for sure: what is best
+ * lies where it is drawn. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,25 @@
 #include "guarded.h"
 #include "reached.h"
 
-/* Of LENGTH elements the sample expects K / LENGTH of its own above the k-th; BEST of them are, and nothing
- * else is: as many as the threshold's rank, and fewer than K. */
 enum {
     ROWS_MAX = 8, /* each has a block to itself; a row alone is shared */
     LENGTH = 6000,
-    K = 60,
-    BEST = 50,
+    K_MAX = 60,
     GROUP = 4, /* elements of 16 bytes */
     PIECES = BRACKET_GROUPS_MANY * BRACKET_THREADS,
     SEED = 7
 };
+
+/* Of LENGTH elements the sample expects k / LENGTH of its own above the k-th; `best_ones` of them are, and
+ * nothing else is: as many as the threshold's rank, and fewer than k. Where one block puts fewer candidates
+ * in order it has fewer sorted results, too. */
+static uint32_t k = K_MAX, best_ones = 50, sent = BRACKET_SENT;
+
+static void take_small_blocks(void) {
+    k = 40;
+    best_ones = 38;
+    sent = BRACKET_QUARTER_SENT;
+}
 
 /* What the first digit tells apart; candidates differ within a digit of theirs. */
 static const uint32_t best = 0xf0000000, candidate = 0x80000000, other = 0x10000000;
@@ -60,7 +69,7 @@ static void make_row(uint32_t *row, uint32_t candidates, bool are_tied) {
             is_sampled[sampled_position(piece) + e] = true;
         }
     }
-    for (uint32_t b = 0; b < BEST; b++) {
+    for (uint32_t b = 0; b < best_ones; b++) {
         row[sampled_position(b / GROUP * 10) + b % GROUP] = best + b;
     }
     for (uint32_t e = 5; made < candidates; e = (e + 31) % LENGTH) {
@@ -81,7 +90,7 @@ static topk_problem problem_of(int64_t rows, topk_order order) {
     p.type = TOPK_U32;
     p.rows = rows;
     p.length_max = p.row_stride = LENGTH;
-    p.k_max = K;
+    p.k_max = k;
     p.order = order;
     p.method = "bracket";
     return p;
@@ -94,8 +103,8 @@ static guarded workspace_for(topk_operation operation, const topk_problem *p) {
 }
 
 static void check_select(int64_t rows, topk_order order) {
-    static uint32_t best_values[ROWS_MAX * K], wanted_values[ROWS_MAX * K];
-    static int32_t indices[ROWS_MAX * K], wanted[ROWS_MAX * K];
+    static uint32_t best_values[ROWS_MAX * K_MAX], wanted_values[ROWS_MAX * K_MAX];
+    static int32_t indices[ROWS_MAX * K_MAX], wanted[ROWS_MAX * K_MAX];
     const topk_problem p = problem_of(rows, order);
     topk_input input = TOPK_INPUT_INIT;
     guarded workspace = workspace_for(TOPK_OPERATION_SELECT, &p);
@@ -104,15 +113,15 @@ static void check_select(int64_t rows, topk_order order) {
     CHECK_STATUS(TOPK_OK, topk_select(context, &p, &input, best_values, indices, workspace.data,
                                       workspace.bytes, NULL));
     for (int64_t r = 0; r < rows; r++) {
-        for (int64_t s = 0; s < K; s++) {
-            CHECK(best_values[r * K + s] == values[r * LENGTH + indices[r * K + s]]);
+        for (int64_t s = 0; s < k; s++) {
+            CHECK(best_values[r * k + s] == values[r * LENGTH + indices[r * k + s]]);
         }
         if (order == TOPK_ORDER_ANY) {
-            qsort(indices + r * K, K, sizeof *indices, by_index);
-            qsort(wanted + r * K, K, sizeof *wanted, by_index);
+            qsort(indices + r * k, k, sizeof *indices, by_index);
+            qsort(wanted + r * k, k, sizeof *wanted, by_index);
         }
     }
-    CHECK(memcmp(indices, wanted, (size_t)rows * K * sizeof *wanted) == 0);
+    CHECK(memcmp(indices, wanted, (size_t)rows * k * sizeof *wanted) == 0);
     CHECK(guarded_intact(&workspace));
     guarded_free(&workspace);
 }
@@ -142,7 +151,7 @@ static void check_way_out(enum kind kind, int64_t rows, int beyond, bool are_tie
     const enum topk_reached_path path =
         rows == 1 ? REACHED_BRACKET_GPU_WAY_OUT : REACHED_BRACKET_GPU_WAY_OUT_ALONE;
     const unsigned long before = topk_reached_counts[path];
-    const uint32_t candidates = (uint32_t)(BRACKET_SENT + beyond - (kind == SORTED ? BEST : 0));
+    const uint32_t candidates = sent + (uint32_t)beyond - (kind == SORTED ? best_ones : 0);
     for (int64_t r = 0; r < rows; r++) {
         make_row(values + r * LENGTH, candidates, are_tied);
     }
@@ -160,6 +169,10 @@ static void check_way_out(enum kind kind, int64_t rows, int beyond, bool are_tie
 
 int main(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    const char *kib = getenv("TOPK_SHARED_KIB"); /* of the emulated device */
+    if (kib != NULL && strtol(kib, NULL, 10) <= BRACKET_QUARTER_KIB) {
+        take_small_blocks();
+    }
     options.backend = TOPK_BACKEND_CUDA;
     options.seed = SEED;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the primitives of simt.cuh become: a fence that a header promises must be in the PTX.
 
-Compiles tests/cuda/primitives.cu, for the GPUs that have all that simt.cuh knows of and for the portable path, and
-compares each kernel's instructions with the comment before it. The assembler must take them, too. Needs nvcc and no GPU.
+Compiles tests/cuda/primitives.cu, for the GPUs that have all that simt.cuh knows of, for the portable path, and for
+that of sm_80 where a comment tells one, and compares each kernel's instructions with the comment before it. The assembler must take them, too. Needs nvcc and no GPU.
 
 No pointer may become one to local memory either, in kernels where a compiler did that to one of global memory.
 
@@ -24,7 +24,7 @@ DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\("
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
 NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|signs|byte_pair|shared_at|in_register|pick_halves|"
-                           r"count_from|min_of_sums?(16)?|unknown_one|from_native|combine_lanes|shared_address|"
+                           r"count_from|min_of_sums?(16)?|load_groups|unknown_one|from_native|combine_lanes|shared_address|"
                            r"float_(of_bits|max|min|magnitude)|bits_of_float)$")
 
 # Another spelling of the same.
@@ -38,12 +38,15 @@ def repeated(words):
         yield from [name] * int(times or 1)
 
 
-def expectations(source, portable):
+def expectations(source, path):
+    """Of each kernel, for a path: "usual", "portable" or "sm_80"."""
     found = {}
     for comment, name in KERNEL.findall(source):
         text = re.sub(r"^ \*", "", comment, flags=re.MULTILINE)
-        usual, _, other = text.partition("portable:")
-        found[name] = list(repeated(other if portable and other else usual))
+        parts = re.split("(portable|sm_80):", "usual:" + text)
+        told = dict(zip(("usual", *parts[1::2]), (parts[0][len("usual:"):], *parts[2::2])))
+        if path in told or path == "portable":
+            found[name] = list(repeated(told.get(path, told["usual"])))
     return found
 
 
@@ -82,14 +85,15 @@ def main():
     nvcc, root = sys.argv[1], pathlib.Path(sys.argv[2])
     source = root / "tests/cuda/primitives.cu"
     wrong = list(unused_primitives(root, source))
-    for portable, options in ((False, ["-arch=compute_90"]), (True, ["-arch=compute_90", "-DTOPK_PORTABLE"]),
-                              (True, ["-arch=compute_75"])):
-        expected = expectations(source.read_text(), portable)
+    for path, options in (("sm_80", ["-arch=compute_80"]), ("sm_80", ["-arch=compute_90", "-DTOPK_PORTABLE=80"]),
+                          ("portable", ["-arch=compute_90", "-DTOPK_PORTABLE"]), ("portable", ["-arch=compute_75"]),
+                          ("usual", ["-arch=compute_90"])):
+        expected = expectations(source.read_text(), path)
         got = dict(instructions(compile_to_ptx(nvcc, root, source, options)))
-        for name in sorted(expected.keys() | got.keys()):
+        for name in sorted(expected if path == "sm_80" else expected.keys() | got.keys()):
             if expected.get(name) != got.get(name):
                 wrong.append(f"{name} {' '.join(options)}: {got.get(name)}, not {expected.get(name)}")
-    for architecture in ("sm_90", "sm_75"):
+    for architecture in ("sm_90", "sm_80", "sm_75"):
         run(nvcc, "-cubin", "-std=c++17", "-I", root / "src/cuda", f"-arch={architecture}", "-o", "/dev/null", source)
     wrong += pointers_to_local_memory(nvcc, root, "src/cuda/accumulate/kernels.cu")
     print("\n".join(wrong) or f"{len(expected)} kernels have the instructions that they should have")

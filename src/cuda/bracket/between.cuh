@@ -42,11 +42,11 @@ template <typename Element> struct pair_search {
 };
 
 /* Lists a candidate, or counts it where the list is full. */
-template <typename Element>
-TOPK_DEVICE void put_between(const bracket_task<Element> &t, const struct code_map &map,
+template <typename Element, typename Shape>
+TOPK_DEVICE void put_between(const bracket_task<Element, Shape> &t, const struct code_map &map,
                              const threshold_pair<Element> &pair, uint32_t slot, key_word_t<Element> bits,
                              int64_t position) {
-    if (slot < BRACKET_PAGE)
+    if (slot < Shape::PAGE)
         t.m.list.put(slot, bits, position);
     else
         simt_atomic_add(&t.m.digit.bins[pair.bin_of(key_of<Element>(bits, map))], 1u);
@@ -54,17 +54,17 @@ TOPK_DEVICE void put_between(const bracket_task<Element> &t, const struct code_m
 
 /* Puts what lanes have found in a chunk: bits of the elements of their groups from `first` on. Lanes share
  * the work, for few have most of the hits. All lanes. */
-template <typename Element>
-TOPK_DEVICE void share_hits(const bracket_task<Element> &t, const threshold_pair<Element> &pair,
+template <typename Element, typename Shape>
+TOPK_DEVICE void share_hits(const bracket_task<Element, Shape> &t, const threshold_pair<Element> &pair,
                             const struct ring_chunk &c, uint32_t first, uint32_t hits,
                             pair_search<Element> *s) {
     const uint32_t PER = body_tile<Element>::PER, MOST = BRACKET_SHARED_HITS, own = simt_warp() * MOST;
     const simt_shared<Element> elements = simt_shared_as<Element>(t.m.ring);
-    uint32_t total, next = warp_scan(simt_popc(hits), &total), slot = BRACKET_PAGE;
+    uint32_t total, next = warp_scan(simt_popc(hits), &total), slot = Shape::PAGE;
     if (!s->is_full) {
         slot = simt_lane() == 0 ? simt_atomic_add(&t.m.listed[0], total) : 0;
         slot = simt_shuffle(SIMT_ALL_LANES, slot, 0);
-        s->is_full = slot + total > BRACKET_PAGE;
+        s->is_full = slot + total > Shape::PAGE;
     }
 #pragma unroll 1
     for (uint32_t begin = 0; begin < total; begin += MOST) {
@@ -78,8 +78,8 @@ TOPK_DEVICE void share_hits(const bracket_task<Element> &t, const threshold_pair
 #pragma unroll 1
         for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
             const uint32_t at = (uint16_t)t.m.hits[own + i];
-            put_between<Element>(t, s->map, pair, slot + begin + i, elements[c.first * PER + at],
-                                 c.position + at);
+            put_between<Element, Shape>(t, s->map, pair, slot + begin + i, elements[c.first * PER + at],
+                                        c.position + at);
         }
         simt_warp_sync(SIMT_ALL_LANES);
     }
@@ -87,9 +87,9 @@ TOPK_DEVICE void share_hits(const bracket_task<Element> &t, const threshold_pair
 
 /* Counts the elements of a lane's groups from `first` on, and returns those to be listed, as bits of
  * the elements. */
-template <bool PLATEAU, uint32_t COUNT, typename Element>
-TOPK_DEVICE uint32_t divide_groups(const bracket_task<Element> &t, const struct ring_chunk &c, uint32_t first,
-                                   pair_search<Element> *s) {
+template <bool PLATEAU, uint32_t COUNT, typename Element, typename Shape>
+TOPK_DEVICE uint32_t divide_groups(const bracket_task<Element, Shape> &t, const struct ring_chunk &c,
+                                   uint32_t first, pair_search<Element> *s) {
     const uint32_t PER = body_tile<Element>::PER;
     uint32_t hits = 0, better = 0, reach = 0;
 #pragma unroll
@@ -113,10 +113,10 @@ TOPK_DEVICE uint32_t divide_groups(const bracket_task<Element> &t, const struct 
 }
 
 /* Counts and lists what a chunk has. All lanes. */
-template <typename Element>
-TOPK_DEVICE void divide_chunk(const bracket_task<Element> &t, const threshold_pair<Element> &pair,
+template <typename Element, typename Shape>
+TOPK_DEVICE void divide_chunk(const bracket_task<Element, Shape> &t, const threshold_pair<Element> &pair,
                               const struct ring_chunk &c, pair_search<Element> *s) {
-    const uint32_t PER = body_tile<Element>::PER, GROUPS = BRACKET_LANE_GROUPS;
+    const uint32_t PER = body_tile<Element>::PER, GROUPS = Shape::LANE_GROUPS;
     const uint32_t AT_ONCE = 16 / PER < GROUPS / 2 ? 16 / PER : GROUPS / 2;
 #pragma unroll 1
     for (uint32_t first = 0; first < GROUPS; first += AT_ONCE) {
@@ -128,8 +128,8 @@ TOPK_DEVICE void divide_chunk(const bracket_task<Element> &t, const threshold_pa
 }
 
 /* The same of the edges of the row. All threads of one block. */
-template <typename Element>
-TOPK_DEVICE void divide_edges(const bracket_task<Element> &t, const threshold_pair<Element> &pair,
+template <typename Element, typename Shape>
+TOPK_DEVICE void divide_edges(const bracket_task<Element, Shape> &t, const threshold_pair<Element> &pair,
                               const struct row_parts &parts, pair_search<Element> *s) {
     const uint32_t i = simt_thread();
     if (i >= parts.head + parts.tail)
@@ -145,16 +145,16 @@ TOPK_DEVICE void divide_edges(const bracket_task<Element> &t, const threshold_pa
 
 /* Reads the block's share of a row, whose first chunks are on their way. Returns how many elements its
  * list has or would have. All threads, with an empty list and cleared bins. */
-template <typename Element>
-TOPK_DEVICE uint32_t divide_row(const bracket_task<Element> &t, const threshold_pair<Element> &pair,
-                                chunk_reader<Element> *chunks, struct ring_turns *turns) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t divide_row(const bracket_task<Element, Shape> &t, const threshold_pair<Element> &pair,
+                                chunk_reader<Element, Shape> *chunks, struct ring_turns *turns) {
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     pair_search<Element> s = pair_search<Element>::of(t.a.rows.map, pair);
     if (t.leads())
         divide_edges(t, pair, parts, &s);
     simt_warp_sync(SIMT_ALL_LANES);
     chunks->read(turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
-        const int64_t of_chunk = (int64_t)BRACKET_CHUNK * body_tile<Element>::PER;
+        const int64_t of_chunk = (int64_t)Shape::CHUNK * body_tile<Element>::PER;
         divide_chunk(t, pair, ring_chunk{first, groups, parts.head + chunk * of_chunk}, &s);
         simt_warp_sync(SIMT_ALL_LANES);
         return true;
@@ -162,7 +162,7 @@ TOPK_DEVICE uint32_t divide_row(const bracket_task<Element> &t, const threshold_
     add_of_warp(t.m.digit.bins, 0, s.ties);
     add_of_warp(t.m.digit.bins, threshold_pair<Element>::BETTER, s.better);
     simt_block_sync();
-    const uint32_t listed = t.m.listed[0], count = listed < BRACKET_PAGE ? listed : (uint32_t)BRACKET_PAGE;
+    const uint32_t listed = t.m.listed[0], count = listed < Shape::PAGE ? listed : (uint32_t)Shape::PAGE;
     bin_counter counter = {t.m.digit.bins, 0, 0};
 #pragma unroll 1
     for (uint32_t i = simt_thread(); i < count; i += simt_threads())
@@ -182,11 +182,11 @@ struct pair_outcome {
 };
 
 /* All threads of all blocks that share the row. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE struct pair_outcome search_between(const struct bracket_args &a, int64_t row,
                                                  struct ring_turns turns) {
     typedef threshold_pair<Element> pair_type;
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const uint32_t k = (uint32_t)t.r.k;
     struct team_turn turn = {};
     clear_block(t.m);
@@ -200,13 +200,13 @@ TOPK_NOINLINE struct pair_outcome search_between(const struct bracket_args &a, i
     pair_type pair = is_closer ? closest_pair(t, wide, &turn) : wide;
 #pragma unroll 1
     for (uint32_t reads = 1;; reads++) {
-        chunk_reader<Element> chunks = chunk_reader<Element>::of(t);
+        chunk_reader<Element, Shape> chunks = chunk_reader<Element, Shape>::of(t);
 #pragma unroll 1
-        for (uint32_t i = 0; i < BRACKET_SLOTS; i++)
+        for (uint32_t i = 0; i < Shape::SLOTS; i++)
             chunks.issue(&turns);
         simt_block_sync();
         const uint32_t found = divide_row(t, pair, &chunks, &turns);
-        bool is_short = found > BRACKET_PAGE;
+        bool is_short = found > Shape::PAGE;
         if (turn.meetings >= BRACKET_TURNS - 1)
             clear_next_turn(t, turn);
         const struct ranked_bin ranked = add_up_bins(t, k, &turn, &is_short);

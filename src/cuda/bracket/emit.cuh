@@ -41,8 +41,9 @@ struct emitted {
 
 /* The block's first slots of results and of the row's list: `counts` has how many it needs of each, in 16
  * bits. One thread. */
-template <typename Element>
-TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts, const struct emitted &before) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void take_slots(const bracket_task<Element, Shape> &t, uint32_t counts,
+                            const struct emitted &before) {
     uint32_t results = before.winners, listed = before.ties;
     if (!t.is_alone() && (counts & 0xffff) != 0)
         results = simt_atomic_add(&t.state()->results, counts & 0xffff);
@@ -53,7 +54,8 @@ TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts, con
 }
 
 /* Tells how many entries the block has sent. All threads. */
-template <typename Element> TOPK_DEVICE void tell_sent(const bracket_task<Element> &t, uint32_t sent) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void tell_sent(const bracket_task<Element, Shape> &t, uint32_t sent) {
     if (sent == 0 || t.is_alone())
         return;
     simt_block_sync();
@@ -65,7 +67,8 @@ template <typename Element> TOPK_DEVICE void tell_sent(const bracket_task<Elemen
 
 /* Whether the block is to put in order what the row's blocks have sent: the leading one, which waits for so
  * many entries. All threads. */
-template <typename Element> TOPK_DEVICE bool gathers(const bracket_task<Element> &t, uint32_t all) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bool gathers(const bracket_task<Element, Shape> &t, uint32_t all) {
     if (all == 0 || !t.leads())
         return false;
     if (!t.is_alone() && simt_thread() == 0)
@@ -77,11 +80,10 @@ template <typename Element> TOPK_DEVICE bool gathers(const bracket_task<Element>
 
 /* Sends and writes what a page of the block's list holds. What is sent comes first, for the leading block
  * waits for it. All threads. */
-template <typename Element>
-TOPK_DEVICE void emit_page(const bracket_task<Element> &t, uint32_t count, const emission<Element> &e,
+template <typename Element, typename Shape>
+TOPK_DEVICE void emit_page(const bracket_task<Element, Shape> &t, uint32_t count, const emission<Element> &e,
                            struct emitted *before) {
-    static_assert(BRACKET_PAGE <= 16 * BRACKET_THREADS, "a thread has 16 candidates of a page at most");
-    const bracket_memory<Element> &m = t.m;
+    const bracket_memory<Element, Shape> &m = t.m;
     const row_entries<Element> entries = entries_of(t);
     uint32_t wins = 0, kept = 0, total; /* bits for the thread's candidates */
     for (uint32_t i = simt_thread(), mine = 1; i < count; i += simt_threads(), mine <<= 1) {
@@ -123,8 +125,8 @@ TOPK_DEVICE void emit_page(const bracket_task<Element> &t, uint32_t count, const
 }
 
 /* The result of kth: the class of a bin. All threads. */
-template <typename Element>
-TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_bin<Element> &bin) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void write_class(const bracket_task<Element, Shape> &t, const kth_bin<Element> &bin) {
     if (t.leads() && simt_thread() == 0)
         write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, bin.first), bin.before, bin.held);
 }
@@ -150,12 +152,12 @@ TOPK_DEVICE bool raise_threshold(row_threshold<Element> *threshold, const kth_bi
 
 /* Writes the ties of a plateau that has been left, with `above` candidates above it, fewer than k.
  * Returns false if it has too few. All threads. */
-template <typename Element>
-TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                                   uint32_t above, struct ring_turns *turns, struct team_turn *turn,
-                                   uint32_t *k) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element, Shape> &t,
+                                   const row_threshold<Element> &threshold, uint32_t above,
+                                   struct ring_turns *turns, struct team_turn *turn, uint32_t *k) {
     const struct placed_ties placed =
-        place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
+        place_ties<Element, Shape>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
     *turns = placed.turns;
     turn->meetings = placed.meetings;
     if (placed.count < *k - above && threshold.key != 0)
@@ -165,21 +167,21 @@ TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element> &t, const row_thr
 }
 
 /* Whether what is to be put in order is more than one block can. */
-template <typename Element>
-TOPK_DEVICE bool is_crowded(const struct bracket_args &a, const emission<Element> &e) {
-    return e.sent() > BRACKET_SENT && !(a.target.kind == TARGET_KTH && e.bin.is_class());
+template <typename Element, typename Shape>
+TOPK_DEVICE bool is_crowded(const bracket_task<Element, Shape> &t, const emission<Element> &e) {
+    return e.sent() > Shape::SENT && !(t.a.target.kind == TARGET_KTH && e.bin.is_class());
 }
 
 /* Cuts the bin that m.bin has until one block can put in order what is left of it. Returns how often the
  * blocks of the row have met then. All threads of all these, after a barrier. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE uint32_t cut_crowded_bin(const struct bracket_args &a, int64_t row, uint32_t listed, uint32_t k,
                                        uint32_t meetings) {
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     kth_bin<Element> bin = kth_bin<Element>::kept(t.m.bin);
     struct team_turn turn = {};
     turn.meetings = meetings;
-    while (is_crowded(a, plan_emission(a, bin, k)))
+    while (is_crowded(t, plan_emission(a, bin, k)))
         bin = cut_bin(t, bin, listed, k, &turn);
     if (simt_thread() == 0)
         bin.keep(t.m.bin);
@@ -189,18 +191,18 @@ TOPK_NOINLINE uint32_t cut_crowded_bin(const struct bracket_args &a, int64_t row
 
 /* Writes and sends what the block's list has of the results of a row whose k-th candidate is of that bin. All
  * threads. */
-template <typename Element>
-TOPK_DEVICE struct row_rest emit_candidates(const bracket_task<Element> &t, uint32_t listed,
+template <typename Element, typename Shape>
+TOPK_DEVICE struct row_rest emit_candidates(const bracket_task<Element, Shape> &t, uint32_t listed,
                                             kth_bin<Element> bin, struct team_turn *turn, uint32_t k) {
-    if (is_crowded(t.a, plan_emission(t.a, bin, k))) {
+    if (is_crowded(t, plan_emission(t.a, bin, k))) {
         if (simt_thread() == 0)
             bin.keep(t.m.bin);
         simt_block_sync();
-        turn->meetings = cut_crowded_bin<Element>(t.a, t.row, listed, k, turn->meetings);
+        turn->meetings = cut_crowded_bin<Element, Shape>(t.a, t.row, listed, k, turn->meetings);
         bin = kth_bin<Element>::kept(t.m.bin);
     }
     const emission<Element> e = plan_emission(t.a, bin, k);
-    if (e.sent() > BRACKET_SENT) {
+    if (e.sent() > Shape::SENT) {
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
         write_class(t, bin);
         return row_rest{k, 0, 0, 0};
@@ -220,10 +222,10 @@ template <typename Element> struct listed_row_results {
 /* The bins of all blocks say which candidates are results. `found`: how many candidates the block has, listed
  * or not. If a list had no room for all, *threshold becomes one that few more than k reach. All threads; the
  * bins are clear afterwards. */
-template <typename Element>
-TOPK_DEVICE enum bracket_outcome judge(const bracket_task<Element> &t, row_threshold<Element> *threshold,
-                                       uint32_t found, struct ring_turns *turns, struct team_turn *turn,
-                                       uint32_t *k, listed_row_results<Element> *lists) {
+template <typename Element, typename Shape>
+TOPK_DEVICE enum bracket_outcome
+judge(const bracket_task<Element, Shape> &t, row_threshold<Element> *threshold, uint32_t found,
+      struct ring_turns *turns, struct team_turn *turn, uint32_t *k, listed_row_results<Element> *lists) {
     const enum plateau_use use = use_of_plateau(t, *threshold);
     bool is_short = found > t.a.room;
     if (is_short)

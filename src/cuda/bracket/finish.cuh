@@ -28,19 +28,20 @@ template <typename Element> struct row_entries {
     }
 };
 
-template <typename Element> TOPK_DEVICE row_entries<Element> entries_of(const bracket_task<Element> &t) {
-    return row_entries<Element>{t.a, t.m.entries, t.row * BRACKET_SENT, t.is_alone()};
+template <typename Element, typename Shape>
+TOPK_DEVICE row_entries<Element> entries_of(const bracket_task<Element, Shape> &t) {
+    return row_entries<Element>{t.a, t.m.entries, t.row * Shape::SENT, t.is_alone()};
 }
 
-template <typename Element>
-TOPK_DEVICE Element element_of_entry(const bracket_task<Element> &t, const struct entry &e) {
+template <typename Element, typename Shape>
+TOPK_DEVICE Element element_of_entry(const bracket_task<Element, Shape> &t, const struct entry &e) {
     return element_of_entry<Element>(t.a.decode, t.values(), entry_size<Element>::TWO, e);
 }
 
 /* Writes the class of a key of one of `count` entries. `written` elements are better than all of them. All
  * threads. */
-template <typename Element>
-TOPK_DEVICE void write_class_of_key(const bracket_task<Element> &t, uint64_t key, uint32_t count,
+template <typename Element, typename Shape>
+TOPK_DEVICE void write_class_of_key(const bracket_task<Element, Shape> &t, uint64_t key, uint32_t count,
                                     uint32_t written) {
     const bool TWO = entry_size<Element>::TWO;
     if (simt_thread() < 2)
@@ -58,8 +59,8 @@ TOPK_DEVICE void write_class_of_key(const bracket_task<Element> &t, uint64_t key
 }
 
 /* Writes the best `need` of few entries: an entry's slot is its rank. All threads, after a barrier. */
-template <typename Element>
-TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need, uint32_t count,
+template <typename Element, typename Shape>
+TOPK_DEVICE void write_ranked_row(const bracket_task<Element, Shape> &t, uint32_t need, uint32_t count,
                                   uint32_t written) {
     const bool TWO = entry_size<Element>::TWO;
     struct prepared {
@@ -87,10 +88,10 @@ TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need,
 
 /* Sorts `count` entries, and writes the part of the k best that is still missing. All threads of one
  * block, after a barrier. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, uint32_t k, uint32_t count,
                                      uint32_t written) {
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const bool TWO = entry_size<Element>::TWO, is_kth = a.target.kind == TARGET_KTH;
     const uint32_t need = k - written;
     /* Else each entry would have them loaded again. */
@@ -121,9 +122,9 @@ struct row_rest {
 
 /* Writes the k best of the entries by position. Few that are not certain are compared with each other; for
  * many, all are sorted before. All threads of one block, after a barrier. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE void finish_by_position(const struct bracket_args &a, int64_t row, struct row_rest rest) {
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const bool TWO = entry_size<Element>::TWO;
     const struct row_args rows = a.rows;
     const Element *const values = t.values();
@@ -144,10 +145,10 @@ TOPK_NOINLINE void finish_by_position(const struct bracket_args &a, int64_t row,
     clear_quads(t.m);
 }
 
-/* Selects the part of the k best that is still missing from at most BRACKET_SENT entries. All threads of
+/* Selects the part of the k best that is still missing from at most Shape::SENT entries. All threads of
  * one block, after a barrier. */
-template <typename Element>
-TOPK_DEVICE void finish_row(const bracket_task<Element> &t, const struct row_rest &rest) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void finish_row(const bracket_task<Element, Shape> &t, const struct row_rest &rest) {
     const uint32_t count = rest.count;
     const bool is_ranked = count <= BRACKET_RANKED && !t.a.target.by_position;
     if (!t.is_alone())
@@ -158,9 +159,9 @@ TOPK_DEVICE void finish_row(const bracket_task<Element> &t, const struct row_res
     if (is_ranked)
         write_ranked_row(t, rest.k - rest.written, count, rest.written);
     else if (t.a.target.by_position)
-        finish_by_position<Element>(t.a, t.row, rest);
+        finish_by_position<Element, Shape>(t.a, t.row, rest);
     else
-        finish_by_sorting<Element>(t.a, t.row, rest.k, count, rest.written);
+        finish_by_sorting<Element, Shape>(t.a, t.row, rest.k, count, rest.written);
 }
 
 #endif

@@ -9,6 +9,9 @@
 #include "../select/args.h"
 #include "sizes.h"
 
+/* How much shared memory a block has, and how it divides that (shapes.cuh). */
+enum bracket_size { BRACKET_LARGE, BRACKET_HALF, BRACKET_QUARTER, BRACKET_SIZES };
+
 /* Bins of one turn. The words are atomic. */
 struct bracket_bins {
     uint32_t bins[SELECT_BINS_MAX];
@@ -27,7 +30,7 @@ struct bracket_state {
     uint32_t results; /* that have a slot */
 };
 
-/* The lists of all blocks, if these have more than BRACKET_PAGE slots. */
+/* The lists of all blocks, if these have more slots than a page. */
 struct stored_lists {
     void *elements;
     uint32_t *positions;
@@ -42,14 +45,14 @@ struct bracket_args {
     bool draws_more;        /* a larger sample tells a closer pair, where blocks share a row */
     uint32_t rank;          /* of the sample that is the threshold, if rows are even; or 0 */
     bool has_successor;     /* the next launch is the same call's: it may start early */
-    uint32_t room;          /* slots of each block's list: BRACKET_PAGE, or more */
+    uint32_t room;          /* slots of each block's list: a page, or more */
     uint64_t seed;
     struct bracket_state *states; /* of each row */
     struct row_args rows;
     struct predicate_args predicate;
     struct decode_args decode;
     struct kth_outputs kth;
-    struct target target; /* its entries: BRACKET_SENT for each row */
+    struct target target; /* its entries: `sent` for each row */
     struct stored_lists stored;
 };
 
@@ -57,11 +60,21 @@ struct bracket_args {
 extern "C" {
 #endif
 
+/* The kernel of one element width and one shape, and what the host knows of the shape. */
+struct bracket_kernel {
+    enum bracket_size size;
+    uint32_t chunk;  /* groups of a chunk */
+    uint32_t page;   /* candidates that a block keeps in shared memory at a time */
+    uint32_t sent;   /* candidates that one block puts in order */
+    uint32_t staged; /* groups of a thread's sample, at most, that tells a pair of thresholds */
+    int (*select)(const struct launch_grid *grid, const struct bracket_args *args);
+};
+
 /* The kernels of one element width. */
 struct bracket_kernels {
-    int (*prepare)(uint32_t shared_bytes_max);
-    uint32_t (*shared_bytes)(void);
-    int (*select)(const struct launch_grid *grid, const struct bracket_args *args);
+    /* Loads the kernel of the largest shape that the device has room and kernels for. *found: that kernel, or
+     * NULL if there is none. */
+    int (*prepare)(uint32_t shared_bytes_max, const struct bracket_kernel **found);
 };
 
 extern const struct bracket_kernels topk_cuda_bracket_kernels_8, topk_cuda_bracket_kernels_16,

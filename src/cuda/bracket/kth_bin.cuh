@@ -54,8 +54,9 @@ template <typename Element> struct kth_bin {
 
 /* The bin of the rank-th candidate in the row's bins of that turn, from the best on. A block that is alone
  * clears its bins. All threads, once the team has met. */
-template <typename Element>
-TOPK_DEVICE struct ranked_bin row_bin_of_rank(const bracket_task<Element> &t, uint32_t bins, uint32_t rank) {
+template <typename Element, typename Shape>
+TOPK_DEVICE struct ranked_bin row_bin_of_rank(const bracket_task<Element, Shape> &t, uint32_t bins,
+                                              uint32_t rank) {
     const uint32_t quads = SELECT_BINS_MAX / 4;
     const struct ranked_bin from_best = find_bin(
         [&](uint32_t quad) TOPK_LAMBDA {
@@ -69,9 +70,9 @@ TOPK_DEVICE struct ranked_bin row_bin_of_rank(const bracket_task<Element> &t, ui
 /* Adds up the bins of the row's blocks: the bin of its k-th candidate from the best on. *is_short: whether
  * the block's list had no room for all, and then whether any list had none. All threads; the bins are clear
  * afterwards. */
-template <typename Element>
-TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
-                                          bool *is_short) {
+template <typename Element, typename Shape>
+TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element, Shape> &t, uint32_t k,
+                                          struct team_turn *turn, bool *is_short) {
     const uint32_t now = turn->bins();
     if (*is_short && simt_thread() == 0 && !t.is_alone())
         simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
@@ -84,8 +85,8 @@ TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32
 
 /* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, by keys,
  * or if these tie by positions. Returns the one that holds the k-th. All threads of all blocks of the row. */
-template <typename Element>
-TOPK_DEVICE kth_bin<Element> cut_bin(const bracket_task<Element> &t, const kth_bin<Element> &bin,
+template <typename Element, typename Shape>
+TOPK_DEVICE kth_bin<Element> cut_bin(const bracket_task<Element, Shape> &t, const kth_bin<Element> &bin,
                                      uint32_t listed, uint32_t k, struct team_turn *turn) {
     typedef key_word_t<Element> word;
     const bool of_keys = !bin.is_class();

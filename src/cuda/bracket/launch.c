@@ -12,12 +12,12 @@ struct bracket_layout topk_cuda_bracket_lay_out(const struct plan *plan, const s
     struct bracket_layout l = {.bytes = 0};
     if (decided->blocks_of_row > 1) {
         l.states = arena_take(&arena, rows, sizeof *l.states);
-        l.entries = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
+        l.entries = arena_take(&arena, rows * decided->kernel->sent, sizeof(uint64_t));
         if (plan->element_bytes == 8) {
-            l.entries_low = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
+            l.entries_low = arena_take(&arena, rows * decided->kernel->sent, sizeof(uint64_t));
         }
     }
-    if (decided->room > BRACKET_PAGE) {
+    if (decided->room > decided->kernel->page) {
         const size_t slots = (size_t)decided->grid_blocks * decided->room;
         l.stored.elements = arena_take(&arena, slots, plan->element_bytes);
         l.stored.positions = arena_take(&arena, slots, sizeof(uint32_t));
@@ -67,5 +67,5 @@ int topk_cuda_bracket_run(const struct call *call) {
     }
     const int error =
         has_predicate(plan) ? topk_cuda_take_predicate(call, l.found_match, &args.predicate) : 0;
-    return error != 0 ? error : decided->kernels->select(&grid, &args);
+    return error != 0 ? error : decided->kernel->select(&grid, &args);
 }

@@ -16,12 +16,12 @@ struct ring_chunk {
 
 /* The lane's groups that may hold an element that reaches the threshold: bit i for the i-th. Most lanes have
  * none, and learn it for all of their groups together. */
-template <enum reach_test TEST, typename Element>
-TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const struct ring_chunk &c,
+template <enum reach_test TEST, typename Element, typename Shape>
+TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element, Shape> &m, const struct ring_chunk &c,
                                        const reach<Element> &reach) {
     const uint32_t first = c.first + simt_lane();
     uint32_t found = 0;
-    if (c.groups < BRACKET_CHUNK) { /* the row's last */
+    if (c.groups < Shape::CHUNK) { /* the row's last */
 #pragma unroll 1
         for (uint32_t i = 0; simt_lane() + i * SIMT_WARP < c.groups; i++)
             found |= (uint32_t)reach.template any<TEST>(m.ring[first + i * SIMT_WARP]) << i;
@@ -30,23 +30,23 @@ TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const s
     if (TEST != REACH_CODES) {
         struct nearness seen = reach.template far<TEST>();
 #pragma unroll
-        for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+        for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++)
             reach.template approach<TEST>(&seen, m.ring[first + i * SIMT_WARP]);
         if (!reach.template is_near<TEST>(seen))
             return 0;
     }
 #pragma unroll
-    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+    for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++)
         found |= (uint32_t)reach.template any<TEST>(m.ring[first + i * SIMT_WARP]) << i;
     return found;
 }
 
 /* Puts a candidate into a slot of the list. Candidates of the first page are counted later (count_page);
  * later ones are counted in bins at once, whether the list has room for them or not. */
-template <typename Element>
-TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape>
+TOPK_DEVICE void put_candidate(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                                uint32_t slot, key_word_t<Element> bits, int64_t position) {
-    if (slot < BRACKET_PAGE) {
+    if (slot < Shape::PAGE) {
         t.m.list.put(slot, bits, position);
         return;
     }
@@ -56,14 +56,14 @@ TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, const row_thresho
 }
 
 /* Lists hits of a group. */
-template <typename Element>
-TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape>
+TOPK_DEVICE void list_group(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                             const body_tile<Element> &tile, uint32_t hits) {
     const uint32_t PER = body_tile<Element>::PER;
     if (hits == 0)
         return;
     uint32_t slot = simt_atomic_add(&t.m.listed[0], simt_popc(hits));
-    if (slot + PER <= BRACKET_PAGE) {
+    if (slot + PER <= Shape::PAGE) {
 #pragma unroll
         for (uint32_t e = 0; e < PER; e++)
             if ((hits >> e & 1) != 0)
@@ -77,42 +77,42 @@ TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<
 }
 
 /* Whether a word has a bit for each element that a lane has of a chunk, and each bit comes from one word. */
-template <typename Element> struct lane_bits {
-    static const bool FIT = sizeof(Element) == 4 && BRACKET_LANE_GROUPS * 4 <= 32;
+template <typename Element, typename Shape> struct lane_bits {
+    static const bool FIT = sizeof(Element) == 4 && Shape::LANE_GROUPS * 4 <= 32;
 };
 
 /* The lane's elements of a whole chunk that reach the threshold: bit i * PER + e for element e of its i-th
  * group. */
-template <enum reach_test TEST, typename Element>
-TOPK_DEVICE uint32_t hits_of_lane(const bracket_memory<Element> &m, const struct ring_chunk &c,
+template <enum reach_test TEST, typename Element, typename Shape>
+TOPK_DEVICE uint32_t hits_of_lane(const bracket_memory<Element, Shape> &m, const struct ring_chunk &c,
                                   const reach<Element> &reach) {
     const uint32_t first = c.first + simt_lane();
-    simt_u32x4 raw[BRACKET_LANE_GROUPS];
+    simt_u32x4 raw[Shape::LANE_GROUPS];
     struct nearness seen = reach.template far<TEST>();
     uint32_t hits = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
+    for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++) {
         raw[i] = m.ring[first + i * SIMT_WARP];
         reach.template approach<TEST>(&seen, raw[i]);
     }
     if (!reach.template is_near<TEST>(seen))
         return 0;
 #pragma unroll
-    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+    for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++)
         hits |= reach.template in_arcs<TEST>(raw[i]) << i * body_tile<Element>::PER;
     return hits;
 }
 
 /* Lists the lane's hits in a chunk. */
-template <typename Element>
-TOPK_DEVICE void list_hits(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape>
+TOPK_DEVICE void list_hits(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                            const struct ring_chunk &c, uint32_t hits) {
     const uint32_t PER = body_tile<Element>::PER, OF_GROUP = (1u << PER) - 1;
     const simt_shared<Element> elements = simt_shared_as<Element>(t.m.ring);
     if (hits == 0)
         return;
     uint32_t slot = simt_atomic_add(&t.m.listed[0], simt_popc(hits));
-    const bool is_on_page = slot + simt_popc(hits) <= BRACKET_PAGE;
+    const bool is_on_page = slot + simt_popc(hits) <= Shape::PAGE;
 #pragma unroll 1
     while (hits != 0) {
         const uint32_t i = (simt_ffs(hits) - 1) / PER, group = i * SIMT_WARP + simt_lane();
@@ -129,17 +129,17 @@ TOPK_DEVICE void list_hits(const bracket_task<Element> &t, const row_threshold<E
 #pragma unroll 1
         for (; here != 0; here &= here - 1, slot++) {
             const uint32_t e = simt_ffs(here) - 1;
-            put_candidate<Element>(t, threshold, slot, elements[(c.first + group) * PER + e],
-                                   tile.position0 + e);
+            put_candidate<Element, Shape>(t, threshold, slot, elements[(c.first + group) * PER + e],
+                                          tile.position0 + e);
         }
     }
 }
 
 /* Counts the candidates in the first page of a list of `listed`. All threads. */
-template <typename Element>
-TOPK_DEVICE void count_page(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape>
+TOPK_DEVICE void count_page(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                             uint32_t listed) {
-    const uint32_t count = listed < BRACKET_PAGE ? listed : (uint32_t)BRACKET_PAGE;
+    const uint32_t count = listed < Shape::PAGE ? listed : (uint32_t)Shape::PAGE;
     bin_counter counter = {t.m.digit.bins, 0, 0};
 #pragma unroll 1
     for (uint32_t i = simt_thread(); i < count; i += simt_threads())
@@ -156,8 +156,8 @@ enum plateau_use {
 };
 
 /* Where the first ties are results, these are found later (plateau.cuh). */
-template <typename Element>
-TOPK_DEVICE enum plateau_use use_of_plateau(const bracket_task<Element> &t,
+template <typename Element, typename Shape>
+TOPK_DEVICE enum plateau_use use_of_plateau(const bracket_task<Element, Shape> &t,
                                             const row_threshold<Element> &threshold) {
     if (!threshold.is_plateau)
         return PLATEAU_LISTED;
@@ -187,9 +187,9 @@ template <typename Element> struct search {
 };
 
 /* The hits of a group without the ties that the block does not want any more. */
-template <typename Element>
-TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element> &m, const simt_u32x4 &group, uint32_t hits,
-                                     search<Element> *s) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element, Shape> &m, const simt_u32x4 &group,
+                                     uint32_t hits, search<Element> *s) {
     const uint32_t ties = s->plateau.among(group) & hits;
     if (ties == 0 || simt_atomic_add(&m.ties[0], simt_popc(ties)) < s->wanted)
         return hits;
@@ -198,12 +198,12 @@ TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element> &m, const sim
 }
 
 /* Counts what a chunk has of the plateau. All lanes. */
-template <typename Element>
-TOPK_DEVICE void count_chunk(const bracket_task<Element> &t, const struct ring_chunk &c,
+template <typename Element, typename Shape>
+TOPK_DEVICE void count_chunk(const bracket_task<Element, Shape> &t, const struct ring_chunk &c,
                              search<Element> *search) {
     if (!t.a.predicate.is_given) {
 #pragma unroll
-        for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
+        for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++) {
             const uint32_t group = i * SIMT_WARP + simt_lane();
             if (group >= c.groups)
                 continue;
@@ -223,8 +223,8 @@ TOPK_DEVICE void count_chunk(const bracket_task<Element> &t, const struct ring_c
 }
 
 /* What of a chunk matches the predicate, if one is given: it is asked for each element. */
-template <typename Element> struct asked_matches {
-    const bracket_task<Element> &t;
+template <typename Element, typename Shape> struct asked_matches {
+    const bracket_task<Element, Shape> &t;
 
     /* Whether all elements match, or bits tell; then the lane's hits that match, as of list_hits(). */
     TOPK_MEMBER bool are_known(void) const {
@@ -244,13 +244,13 @@ template <typename Element> struct asked_matches {
 };
 
 /* Lists what a chunk has of the candidates. All lanes. */
-template <typename Element, typename Matches>
-TOPK_DEVICE void list_chunk(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape, typename Matches>
+TOPK_DEVICE void list_chunk(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                             const struct ring_chunk &c, search<Element> *search, const Matches &matches) {
-    const bracket_memory<Element> &m = t.m;
+    const bracket_memory<Element, Shape> &m = t.m;
     const reach<Element> &reach = search->from;
-    if constexpr (lane_bits<Element>::FIT) {
-        if (matches.are_known() && c.groups == BRACKET_CHUNK && search->use != PLATEAU_WANTED &&
+    if constexpr (lane_bits<Element, Shape>::FIT) {
+        if (matches.are_known() && c.groups == Shape::CHUNK && search->use != PLATEAU_WANTED &&
             reach.kind != REACH_CODES) {
             const uint32_t hits = reach.kind == REACH_ARC ? hits_of_lane<REACH_ARC>(m, c, reach)
                                                           : hits_of_lane<REACH_ARCS>(m, c, reach);
@@ -278,14 +278,15 @@ TOPK_DEVICE void list_chunk(const bracket_task<Element> &t, const row_threshold<
 }
 
 /* The most ties of a plateau that a block lists. */
-template <typename Element> TOPK_DEVICE uint32_t ties_listed(const bracket_task<Element> &t, uint32_t k) {
-    return t.a.room == BRACKET_PAGE ? BRACKET_PAGE - BRACKET_PAGE / 8
-                                    : (k + k / 4) / t.share.blocks + BRACKET_PAGE / 2;
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t ties_listed(const bracket_task<Element, Shape> &t, uint32_t k) {
+    return t.a.room == Shape::PAGE ? Shape::PAGE - Shape::PAGE / 8
+                                   : (k + k / 4) / t.share.blocks + Shape::PAGE / 2;
 }
 
 /* What a warp looks for first. */
-template <typename Element>
-TOPK_DEVICE search<Element> search_of(const bracket_task<Element> &t,
+template <typename Element, typename Shape>
+TOPK_DEVICE search<Element> search_of(const bracket_task<Element, Shape> &t,
                                       const row_threshold<Element> &threshold) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, most = ties_listed(t, k), wanted = k < most ? k : most;
@@ -310,10 +311,10 @@ template <typename Element> TOPK_DEVICE void leave_wanted_ties(search<Element> *
     search->leave_plateau();
 }
 
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_DEVICE struct ring_chunk ring_chunk_of(const struct row_parts &parts, uint32_t chunk, uint32_t first,
                                             uint32_t groups) {
-    const int64_t of_chunk = (int64_t)BRACKET_CHUNK * body_tile<Element>::PER;
+    const int64_t of_chunk = (int64_t)Shape::CHUNK * body_tile<Element>::PER;
     return ring_chunk{first, groups, parts.head + chunk * of_chunk};
 }
 

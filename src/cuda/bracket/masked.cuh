@@ -7,9 +7,9 @@
 #include "listing.cuh"
 
 /* A chunk's part of a mask. */
-template <typename Element> struct chunk_mask {
+template <typename Element, typename Shape> struct chunk_mask {
     static const uint32_t PER = tile_shape<Element>::PER, GROUPS = tile_shape<Element>::GROUPS;
-    static const uint32_t TILES = BRACKET_LANE_GROUPS / GROUPS, OF_TILE = GROUPS * SIMT_WARP;
+    static const uint32_t TILES = Shape::LANE_GROUPS / GROUPS, OF_TILE = GROUPS * SIMT_WARP;
     mask_part<Element> parts[TILES];
 
     /* Groups of tile i in a chunk of `groups`: the warp's, and the lane's. */
@@ -33,12 +33,12 @@ template <typename Element> struct chunk_mask {
 };
 
 /* What of a chunk a mask lets through. */
-template <typename Element> struct loaded_matches {
-    typedef chunk_mask<Element> shape;
+template <typename Element, typename Shape> struct loaded_matches {
+    typedef chunk_mask<Element, Shape> shape;
     uint32_t of_tiles[shape::TILES]; /* bit group * PER + element */
 
-    static TOPK_MEMBER loaded_matches of(const chunk_mask<Element> &mask, const struct predicate_args &p,
-                                         int64_t index, uint32_t groups) {
+    static TOPK_MEMBER loaded_matches of(const chunk_mask<Element, Shape> &mask,
+                                         const struct predicate_args &p, int64_t index, uint32_t groups) {
         loaded_matches matches;
 #pragma unroll
         for (uint32_t i = 0; i < shape::TILES; i++)
@@ -67,7 +67,7 @@ template <typename Element> struct loaded_matches {
     TOPK_MEMBER uint32_t groups(void) const {
         uint32_t found = 0;
 #pragma unroll
-        for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+        for (uint32_t i = 0; i < Shape::LANE_GROUPS; i++)
             found |= (uint32_t)(of_group(i) != 0) << i;
         return found;
     }
@@ -78,7 +78,8 @@ template <typename Element> struct loaded_matches {
 
 /* Whether the predicate is a mask that costs less when all of it is read than when it is asked, each time for
  * a sector of memory. So it is where few elements match and the threshold is low. */
-template <typename Element> TOPK_DEVICE bool reads_mask(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bool reads_mask(const bracket_task<Element, Shape> &t) {
     const struct predicate_args &p = t.a.predicate;
     if (!p.is_given || p.mask == nullptr)
         return false;
@@ -87,19 +88,19 @@ template <typename Element> TOPK_DEVICE bool reads_mask(const bracket_task<Eleme
 
 /* Reads the block's share of a row, and of the mask a chunk ahead. Its first chunks are on their way. All
  * threads. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE struct ring_turns stream_masked(const struct bracket_args &a, int64_t row,
                                               struct ring_turns turns, key_word_t<Element> key,
                                               uint32_t scale, bool is_plateau) {
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const row_threshold<Element> threshold = {key, scale, is_plateau};
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     search<Element> search = search_of(t, threshold);
-    chunk_reader<Element> chunks = chunk_reader<Element>::of(t);
-    chunk_mask<Element> ahead;
+    chunk_reader<Element, Shape> chunks = chunk_reader<Element, Shape>::of(t);
+    chunk_mask<Element, Shape> ahead;
     TOPK_REACHED(REACHED_BRACKET_GPU_MASK_READ);
     const auto index_in = [&](uint32_t chunk) TOPK_LAMBDA -> int64_t {
-        const int64_t group = (int64_t)chunk * BRACKET_CHUNK + simt_lane();
+        const int64_t group = (int64_t)chunk * Shape::CHUNK + simt_lane();
         return t.r.begin + parts.head + group * body_tile<Element>::PER;
     };
     const auto load_ahead = [&](uint32_t chunk) TOPK_LAMBDA {
@@ -108,11 +109,12 @@ TOPK_NOINLINE struct ring_turns stream_masked(const struct bracket_args &a, int6
     chunks.next += chunks.step * (turns.copied - turns.taken);
     load_ahead(chunks.now);
     chunks.read(&turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
-        const loaded_matches<Element> matches =
-            loaded_matches<Element>::of(ahead, a.predicate, index_in(chunk), groups);
+        const loaded_matches<Element, Shape> matches =
+            loaded_matches<Element, Shape>::of(ahead, a.predicate, index_in(chunk), groups);
         load_ahead(chunk + chunks.step);
         if (search.lists)
-            list_chunk(t, threshold, ring_chunk_of<Element>(parts, chunk, first, groups), &search, matches);
+            list_chunk(t, threshold, ring_chunk_of<Element, Shape>(parts, chunk, first, groups), &search,
+                       matches);
         simt_warp_sync(SIMT_ALL_LANES);
         leave_wanted_ties(&search);
         return search.lists;
@@ -122,13 +124,13 @@ TOPK_NOINLINE struct ring_turns stream_masked(const struct bracket_args &a, int6
 
 /* The same, if it costs less; else returns false. Elements of one byte are left out, since a mask of bytes
  * would double what is read. */
-template <typename Element>
-TOPK_DEVICE bool stream_with_mask(const bracket_task<Element> &t, struct ring_turns *turns,
+template <typename Element, typename Shape>
+TOPK_DEVICE bool stream_with_mask(const bracket_task<Element, Shape> &t, struct ring_turns *turns,
                                   const row_threshold<Element> &threshold) {
     if constexpr (sizeof(Element) > 1) {
         if (reads_mask(t)) {
-            *turns = stream_masked<Element>(t.a, t.row, *turns, threshold.key, threshold.scale,
-                                            threshold.is_plateau);
+            *turns = stream_masked<Element, Shape>(t.a, t.row, *turns, threshold.key, threshold.scale,
+                                                   threshold.is_plateau);
             return true;
         }
     }

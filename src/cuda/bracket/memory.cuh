@@ -8,24 +8,18 @@
 #include "../select/ring.cuh"
 #include "../select/small_sort.cuh"
 #include "../select/target.cuh"
-#include "kernels.h"
+#include "shapes.cuh"
 
 enum list_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 enum { KTH_BIN_WORDS = 4 };
 enum team_word { TEAM_ROW, TEAM_BLOCK, TEAM_BLOCKS, TEAM_GROUPS, TEAM_WORDS };
 enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS };
 
-/* Slots of a block. */
-static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
-static_assert((int)BRACKET_CHUNK == (int)BRACKET_LANE_GROUPS * SIMT_WARP, "a warp has so many lanes");
-typedef warp_rings<BRACKET_CHUNK, BRACKET_SLOTS> bracket_rings;
-static const uint32_t BRACKET_RING_GROUPS = BRACKET_THREADS / SIMT_WARP * bracket_rings::GROUPS_OF_WARP;
-
-template <typename Element> struct bracket_memory {
+template <typename Element, typename Shape> struct bracket_memory {
     static const bool TWO = entry_size<Element>::TWO;
-    bracket_rings rings;
-    simt_shared<simt_u32x4> ring;  /* their groups: BRACKET_RING_GROUPS */
-    shared_list<Element> list;     /* BRACKET_PAGE slots */
+    warp_rings<Shape::CHUNK, Shape::SLOTS> rings;
+    simt_shared<simt_u32x4> ring;  /* their groups: RING_GROUPS */
+    shared_list<Element> list;     /* PAGE slots */
     entry_list<TWO> entries;       /* results to be sorted, in the bytes of the ring */
     simt_shared<simt_u32x4> quads; /* four bins each: the same as digit.bins */
     struct digit_shared digit;
@@ -45,12 +39,13 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint16_t> hits;         /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
 };
 
-template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
-    bracket_memory<Element> m;
-    m.rings = carve_rings<bracket_rings>(arena, BRACKET_THREADS / SIMT_WARP);
+template <typename Element, typename Shape>
+TOPK_HOST_DEVICE bracket_memory<Element, Shape> carve_bracket(simt_arena &arena) {
+    bracket_memory<Element, Shape> m;
+    m.rings = carve_rings<warp_rings<Shape::CHUNK, Shape::SLOTS>>(arena, BRACKET_THREADS / SIMT_WARP);
     m.ring = m.rings.groups;
     m.quads = simt_carve<simt_u32x4>(arena, SELECT_BINS_MAX / 4 + 1); /* with OTHER_BIN */
-    m.list = carve_list<Element>(arena, BRACKET_PAGE);
+    m.list = carve_list<Element>(arena, Shape::PAGE);
     m.digit.sums = simt_carve<uint64_t>(arena, SIMT_WARP);
     m.digit.found = simt_carve<uint64_t>(arena, 4);
     m.digit.bins = simt_shared_as<uint32_t>(m.quads);
@@ -58,7 +53,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.buckets.words = m.digit.bins;
     m.entries.high = simt_shared_as<uint64_t>(m.ring);
     m.entries.low =
-        simt_shared_as<uint64_t>(simt_shared_part(m.ring, BRACKET_RING_GROUPS / 2, BRACKET_RING_GROUPS / 2));
+        simt_shared_as<uint64_t>(simt_shared_part(m.ring, Shape::RING_GROUPS / 2, Shape::RING_GROUPS / 2));
     m.slots = simt_carve<uint32_t>(arena, SLOT_COUNTERS);
     m.ends = simt_carve<uint64_t>(arena, 2 * SIMT_WARP);
     m.sums = simt_carve<uint32_t>(arena, SIMT_WARP);
@@ -76,9 +71,9 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
 }
 
 /* A block's share of a row. */
-template <typename Element> struct bracket_task {
+template <typename Element, typename Shape> struct bracket_task {
     const struct bracket_args &a;
-    bracket_memory<Element> m;
+    bracket_memory<Element, Shape> m;
     int64_t row;
     struct row r;
     struct share share;
@@ -108,9 +103,9 @@ template <typename Element> struct bracket_task {
 
 /* Keeps the match of a predicate in shared memory: few calls have one, and registers are scarce. All threads,
  * once for a launch. */
-template <typename Element> TOPK_NOINLINE void keep_match(const struct bracket_args &a) {
+template <typename Element, typename Shape> TOPK_NOINLINE void keep_match(const struct bracket_args &a) {
     simt_arena arena = simt_shared_arena();
-    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const bracket_memory<Element, Shape> m = carve_bracket<Element, Shape>(arena);
     const matcher<Element, true> match = matcher<Element, true>::of(a.predicate);
     if (simt_thread() == 0) {
         m.match[MATCH_BEST] = best_code_of_matches<Element>(match, a.rows.map);
@@ -122,7 +117,8 @@ template <typename Element> TOPK_NOINLINE void keep_match(const struct bracket_a
     simt_block_sync();
 }
 
-template <typename Element> TOPK_DEVICE matcher<Element, true> kept_match(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE matcher<Element, true> kept_match(const bracket_task<Element, Shape> &t) {
     typedef key_word_t<Element> word;
     const struct predicate_args &p = t.a.predicate;
     const uint64_t begin = t.m.match[MATCH_BEGIN], span = t.m.match[MATCH_SPAN];
@@ -131,8 +127,9 @@ template <typename Element> TOPK_DEVICE matcher<Element, true> kept_match(const 
 }
 
 /* Whether an element at that position matches the predicate, if one is given. */
-template <typename Element>
-TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element> bits, int64_t position) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bool is_match_at(const bracket_task<Element, Shape> &t, key_word_t<Element> bits,
+                             int64_t position) {
     if (!t.a.predicate.is_given)
         return true;
     const matcher<Element, true> match = kept_match(t);
@@ -140,14 +137,15 @@ TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element>
 }
 
 /* No element with a better uncut code matches the predicate, if one is given. */
-template <typename Element> TOPK_DEVICE key_word_t<Element> best_match(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE key_word_t<Element> best_match(const bracket_task<Element, Shape> &t) {
     return t.a.predicate.is_given ? (key_word_t<Element>)t.m.match[MATCH_BEST]
                                   : (key_word_t<Element>)(Element) ~(Element)0;
 }
 
 /* The elements among `hits` of a group that match the predicate. */
-template <typename Element>
-TOPK_DEVICE uint32_t matches_among(const bracket_task<Element> &t, const body_tile<Element> &tile,
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t matches_among(const bracket_task<Element, Shape> &t, const body_tile<Element> &tile,
                                    uint32_t hits) {
     uint32_t matches = 0;
     if (!t.a.predicate.is_given)
@@ -164,33 +162,36 @@ TOPK_DEVICE uint32_t row_of_block(const struct bracket_args &a) {
 }
 
 /* The block's share of its row. */
-template <typename Element>
-TOPK_DEVICE struct share share_of_block(const struct bracket_args &a, const bracket_memory<Element> &m) {
+template <typename Element, typename Shape>
+TOPK_DEVICE struct share share_of_block(const struct bracket_args &a,
+                                        const bracket_memory<Element, Shape> &m) {
     if (a.by_length)
         return share{m.team[TEAM_BLOCK], m.team[TEAM_BLOCKS]};
     return share{simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row};
 }
 
 /* The block's task for a row. */
-template <typename Element>
-TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t row) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bracket_task<Element, Shape> task_of(const struct bracket_args &a, int64_t row) {
     simt_arena arena = simt_shared_arena();
-    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const bracket_memory<Element, Shape> m = carve_bracket<Element, Shape>(arena);
     struct row r = row_at(a.rows, row);
     if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
     const uint32_t groups = a.by_length ? (uint32_t)m.team[TEAM_GROUPS] : a.sample_groups;
-    return bracket_task<Element>{a, m, row, r, share_of_block(a, m), groups};
+    return bracket_task<Element, Shape>{a, m, row, r, share_of_block(a, m), groups};
 }
 
 /* All threads. */
-template <typename Element> TOPK_DEVICE void clear_quads(const bracket_memory<Element> &m) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void clear_quads(const bracket_memory<Element, Shape> &m) {
     for (uint32_t quad = simt_thread(); quad < SELECT_BINS_MAX / 4; quad += simt_threads())
         m.quads[quad] = simt_u32x4{0, 0, 0, 0};
 }
 
 /* What a row begins with. All threads. */
-template <typename Element> TOPK_DEVICE void clear_block(const bracket_memory<Element> &m) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void clear_block(const bracket_memory<Element, Shape> &m) {
     clear_quads(m);
     if (simt_thread() == 0) {
         m.listed[0] = 0;

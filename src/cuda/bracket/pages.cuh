@@ -22,27 +22,28 @@ template <typename Element> struct stored_list {
     }
 };
 
-template <typename Element> TOPK_DEVICE shared_list<Element> page(void) {
+template <typename Element, typename Shape> TOPK_DEVICE shared_list<Element> page(void) {
     simt_arena arena = simt_shared_arena();
-    return carve_bracket<Element>(arena).list;
+    return carve_bracket<Element, Shape>(arena).list;
 }
 
 /* Stores the first page of a list that has more. All threads, after a barrier. */
-template <typename Element> TOPK_NOINLINE void store_first_page(const struct bracket_args &a) {
+template <typename Element, typename Shape>
+TOPK_NOINLINE void store_first_page(const struct bracket_args &a) {
     const stored_list<Element> stored = stored_list<Element>::of(a);
-    const shared_list<Element> list = page<Element>();
+    const shared_list<Element> list = page<Element, Shape>();
     TOPK_REACHED(REACHED_BRACKET_GPU_PAGES);
 #pragma unroll 4
-    for (uint32_t slot = simt_thread(); slot < BRACKET_PAGE; slot += simt_threads())
+    for (uint32_t slot = simt_thread(); slot < Shape::PAGE; slot += simt_threads())
         stored.put(slot, list.bits(slot), list.position(slot));
 }
 
 /* Moves `count` candidates, from slot `first` on, to the page in shared memory. All threads. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint32_t count) {
     const uint32_t BATCH = 4;
     const stored_list<Element> stored = stored_list<Element>::of(a);
-    const shared_list<Element> list = page<Element>();
+    const shared_list<Element> list = page<Element, Shape>();
     simt_block_sync();
     for (uint32_t begin = simt_thread(); begin < count; begin += BATCH * simt_threads()) {
         key_word_t<Element> bits[BATCH];
@@ -63,14 +64,14 @@ TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint3
 
 /* Calls work(count) with each page of a list of `listed` candidates; `count` of them are in shared memory
  * then. All threads. */
-template <typename Element, typename Work>
-TOPK_DEVICE void for_pages(const bracket_task<Element> &t, uint32_t listed, const Work &work) {
+template <typename Element, typename Shape, typename Work>
+TOPK_DEVICE void for_pages(const bracket_task<Element, Shape> &t, uint32_t listed, const Work &work) {
     uint32_t first = 0;
 #pragma unroll 1
     do {
-        const uint32_t rest = listed - first, count = rest < BRACKET_PAGE ? rest : (uint32_t)BRACKET_PAGE;
-        if (listed > BRACKET_PAGE)
-            load_page<Element>(t.a, first, count);
+        const uint32_t rest = listed - first, count = rest < Shape::PAGE ? rest : (uint32_t)Shape::PAGE;
+        if (listed > Shape::PAGE)
+            load_page<Element, Shape>(t.a, first, count);
         work(count);
         first += count;
     } while (first < listed);

@@ -42,12 +42,9 @@ TOPK_DEVICE void add_of_warp(simt_shared<uint32_t> bins, uint32_t bin, uint32_t 
         simt_atomic_add(&bins[bin], sum);
 }
 
-static_assert((int)BRACKET_GROUPS_MANY * (int)BRACKET_THREADS <= (int)BRACKET_RING_GROUPS,
-              "the ring holds a sample");
-
-/* A sample in the ring, so that the code for it is short. */
-template <typename Element> struct staged_sample {
-    const bracket_task<Element> &t;
+/* A sample in the ring, so that the code for it is short. It has at most Shape::STAGED groups of a thread. */
+template <typename Element, typename Shape> struct staged_sample {
+    const bracket_task<Element, Shape> &t;
     struct code_map map; /* in registers */
 
     TOPK_MEMBER void draw(void) const {
@@ -71,7 +68,8 @@ template <typename Element> struct staged_sample {
 
 /* A pair as far below and above the k-th element as a single threshold is below it. All threads, with cleared
  * bins. */
-template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE threshold_pair<Element> pair_of(const bracket_task<Element, Shape> &t) {
     typedef key_word_t<Element> word;
     typedef threshold_pair<Element> pair;
     const word ones = (word)(Element) ~(Element)0;
@@ -83,7 +81,7 @@ template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const br
     const uint32_t mean = (uint32_t)simt_float_divide((float)size * (float)t.r.k, (float)t.r.length);
     const uint32_t margin = rank - mean, more = margin / 4;
     const uint32_t upper = mean > margin + more ? mean - margin - more : 0;
-    const staged_sample<Element> samples = {t, map};
+    const staged_sample<Element, Shape> samples = {t, map};
     word greatest = 0;
     row_threshold<Element> low = {0, 0, false};
     samples.draw();
@@ -105,8 +103,8 @@ template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const br
 
 /* Counts what the block's part of the larger sample has: pieces of some groups, each from a stretch of the
  * row's body. All threads, with cleared bins. */
-template <typename Element>
-TOPK_DEVICE void count_pieces(const bracket_task<Element> &t, const threshold_pair<Element> &pair,
+template <typename Element, typename Shape>
+TOPK_DEVICE void count_pieces(const bracket_task<Element, Shape> &t, const threshold_pair<Element> &pair,
                               const struct row_parts &parts, uint32_t stretches) {
     typedef key_word_t<Element> word;
     const uint32_t PER = sample_shape<Element>::PER, PIECE = BRACKET_PIECE, AT_ONCE = 4;
@@ -145,8 +143,8 @@ TOPK_DEVICE void count_pieces(const bracket_task<Element> &t, const threshold_pa
 
 /* The pair that the larger sample tells, within another. *expected: elements of the row between the two. All
  * threads of all blocks that share the row, with cleared bins, which are clear afterwards. */
-template <typename Element>
-TOPK_DEVICE threshold_pair<Element> closer_pair(const bracket_task<Element> &t,
+template <typename Element, typename Shape>
+TOPK_DEVICE threshold_pair<Element> closer_pair(const bracket_task<Element, Shape> &t,
                                                 const threshold_pair<Element> &wide, struct team_turn *turn,
                                                 float *expected) {
     typedef threshold_pair<Element> pair;
@@ -184,11 +182,12 @@ TOPK_DEVICE threshold_pair<Element> closer_pair(const bracket_task<Element> &t,
 
 /* The pair that a row is read with: pages have room for what is expected between the two, unless the sample
  * can not tell more. The same. */
-template <typename Element>
-TOPK_DEVICE threshold_pair<Element>
-closest_pair(const bracket_task<Element> &t, const threshold_pair<Element> &wide, struct team_turn *turn) {
+template <typename Element, typename Shape>
+TOPK_DEVICE threshold_pair<Element> closest_pair(const bracket_task<Element, Shape> &t,
+                                                 const threshold_pair<Element> &wide,
+                                                 struct team_turn *turn) {
     threshold_pair<Element> pair = wide;
-    const float room = (float)(t.share.blocks * BRACKET_PAGE);
+    const float room = (float)(t.share.blocks * Shape::PAGE);
     float expected = room + 1;
 #pragma unroll 1
     for (uint32_t round = 0; round < BRACKET_SAMPLE_ROUNDS && expected > room && pair.low < pair.high;

@@ -8,7 +8,7 @@
 
 /* Fields that struct bracket_args has, too, mean the same there. */
 struct bracket_plan {
-    const struct bracket_kernels *kernels;
+    const struct bracket_kernel *kernel;
     struct decode_args order;
     bool is_empty;        /* there is nothing to do */
     struct target target; /* but for its entries, which lie in the workspace */

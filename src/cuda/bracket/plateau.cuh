@@ -15,8 +15,9 @@ struct chunk_range {
 };
 
 /* The warp's part of a round. */
-template <typename Element>
-TOPK_DEVICE struct chunk_range part_of_warp(const bracket_task<Element> &t, const struct chunk_range &round) {
+template <typename Element, typename Shape>
+TOPK_DEVICE struct chunk_range part_of_warp(const bracket_task<Element, Shape> &t,
+                                            const struct chunk_range &round) {
     const uint32_t warps = t.share.blocks * simt_warps(), warp = t.share.block * simt_warps() + simt_warp();
     const uint32_t all = round.end - round.first, each = (all + warps - 1) / warps;
     const uint32_t first = warp * each < all ? warp * each : all, rest = all - first;
@@ -29,8 +30,8 @@ static const uint32_t BRACKET_NOT_HELD = UINT32_MAX;
 /* Calls work(ties, position, at) with what each lane has of the ties, in groups that follow each other: bit i
  * is the element at position + i, and element at + i of the ring, if that holds it. Ends if work() returns
  * false, as it does in all lanes or in none. All lanes. */
-template <typename Element, typename Work>
-TOPK_DEVICE void for_ties(const bracket_task<Element> &t, const tie_class<Element> &plateau,
+template <typename Element, typename Shape, typename Work>
+TOPK_DEVICE void for_ties(const bracket_task<Element, Shape> &t, const tie_class<Element> &plateau,
                           const struct chunk_range &part, struct ring_turns *turns, const Work &work) {
     const uint32_t PER = body_tile<Element>::PER;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
@@ -45,15 +46,15 @@ TOPK_DEVICE void for_ties(const bracket_task<Element> &t, const tie_class<Elemen
     };
     if (part.first == part.end || (part.first == 0 && !edge(0, parts.head)))
         return;
-    chunk_reader<Element> chunks = chunk_reader<Element>::of(t);
+    chunk_reader<Element, Shape> chunks = chunk_reader<Element, Shape>::of(t);
     const bool has_tail = part.end == chunks.chunks;
     bool goes_on = true;
     chunks.read_only(part.first, part.end, turns);
     chunks.read(turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
 #pragma unroll 1
-        for (uint32_t i = 0; goes_on && i < BRACKET_LANE_GROUPS; i++) {
+        for (uint32_t i = 0; goes_on && i < Shape::LANE_GROUPS; i++) {
             const uint32_t group = i * SIMT_WARP + simt_lane();
-            const int64_t position = parts.head + ((int64_t)chunk * BRACKET_CHUNK + group) * PER;
+            const int64_t position = parts.head + ((int64_t)chunk * Shape::CHUNK + group) * PER;
             uint32_t ties = 0;
             if (group < groups) {
                 const body_tile<Element> tile = {{t.m.ring[first + group]}, 1, position};
@@ -74,8 +75,8 @@ struct tie_counts {
 };
 
 /* `mine`: of the warp. All threads of all blocks of the row. */
-template <typename Element>
-TOPK_DEVICE struct tie_counts tell_ties(const bracket_task<Element> &t, struct team_turn *turn,
+template <typename Element, typename Shape>
+TOPK_DEVICE struct tie_counts tell_ties(const bracket_task<Element, Shape> &t, struct team_turn *turn,
                                         uint32_t mine) {
     uint32_t of_block, all = 0, earlier = 0;
     const uint32_t bins = turn->bins(), before = scan_of_warps(t.m.sums, mine, &of_block);
@@ -98,8 +99,8 @@ TOPK_DEVICE struct tie_counts tell_ties(const bracket_task<Element> &t, struct t
 
 /* Writes those ties of a part that have ranks below `wanted`: the first one has rank `rank`, and rank 0 goes
  * to slot `slot`. All lanes. */
-template <typename Element>
-TOPK_DEVICE void write_ties(const bracket_task<Element> &t, const tie_class<Element> &plateau,
+template <typename Element, typename Shape>
+TOPK_DEVICE void write_ties(const bracket_task<Element, Shape> &t, const tie_class<Element> &plateau,
                             const struct chunk_range &part, struct ring_turns *turns, uint32_t slot,
                             uint32_t rank, uint32_t wanted) {
     const simt_shared<Element> held = simt_shared_as<Element>(t.m.ring);
@@ -119,14 +120,14 @@ TOPK_DEVICE void write_ties(const bracket_task<Element> &t, const tie_class<Elem
 
 /* Chunks that are expected to hold the ties still wanted, and some more, after `done` chunks with `ties`
  * ties. At first a sample tells, if it has ties. */
-template <typename Element>
-TOPK_DEVICE uint32_t chunks_of_round(const bracket_task<Element> &t, uint32_t done, uint32_t ties,
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t chunks_of_round(const bracket_task<Element, Shape> &t, uint32_t done, uint32_t ties,
                                      uint32_t wanted, uint32_t all) {
     const uint32_t least = t.share.blocks * simt_warps(), rest = all - done;
     const uint32_t sampled = done == 0 ? t.m.sampled_ties[0] : 0;
     uint64_t chunks = ties == 0 ? 8 * (uint64_t)done : (uint64_t)(wanted - ties) * done / ties;
     if (sampled != 0)
-        chunks = (uint64_t)wanted * sample_size(t) / sampled / (BRACKET_CHUNK * body_tile<Element>::PER);
+        chunks = (uint64_t)wanted * sample_size(t) / sampled / (Shape::CHUNK * body_tile<Element>::PER);
     chunks += chunks / 8;
     chunks = chunks < least ? least : chunks;
     return chunks < rest ? (uint32_t)chunks : rest;
@@ -139,13 +140,13 @@ struct placed_ties {
 
 /* Writes the first `wanted` elements of a plateau into the slots from `slot` on; returns how many there are.
  * All threads of all blocks of the row, which have met so often. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE struct placed_ties place_ties(const struct bracket_args &a, int64_t row,
                                             struct ring_turns turns, uint32_t meetings,
                                             key_word_t<Element> key, uint32_t slot, uint32_t wanted) {
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const tie_class<Element> plateau = tie_class<Element>::of(a.rows.map, key);
-    const uint32_t all = chunk_reader<Element>::of(t).chunks;
+    const uint32_t all = chunk_reader<Element, Shape>::of(t).chunks;
     struct team_turn turn = {};
     uint32_t placed = 0;
     turn.meetings = meetings;

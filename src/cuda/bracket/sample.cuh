@@ -33,9 +33,10 @@ template <uint32_t GROUPS, typename Work> TOPK_DEVICE void for_groups(uint32_t c
 }
 
 /* Samples of the whole block, or 0 if the row is so short that all of it is taken. */
-template <typename Element> TOPK_DEVICE uint32_t sample_size(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t sample_size(const bracket_task<Element, Shape> &t) {
     const uint32_t pieces = t.groups * simt_threads();
-    if (t.r.length <= BRACKET_PAGE / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
+    if (t.r.length <= Shape::PAGE / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
         return 0;
     return pieces * sample_shape<Element>::PER;
 }
@@ -48,8 +49,8 @@ TOPK_DEVICE uint32_t stretch_at(int64_t groups, uint32_t piece, uint32_t pieces)
 
 /* The position of the first element of a group of the thread's sample: each is from a stretch of its own of
  * the row's body. */
-template <typename Element>
-TOPK_DEVICE uint32_t position_of_group(const bracket_task<Element> &t, const struct row_parts &parts,
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t position_of_group(const bracket_task<Element, Shape> &t, const struct row_parts &parts,
                                        uint32_t g) {
     const uint32_t piece = g * simt_threads() + simt_thread(), pieces = t.groups * simt_threads();
     const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
@@ -60,7 +61,8 @@ TOPK_DEVICE uint32_t position_of_group(const bracket_task<Element> &t, const str
 }
 
 /* Begins to load a sample. */
-template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE sampled_groups<Element> draw_sample(const bracket_task<Element, Shape> &t) {
     const Element *values = t.values();
     const struct row_parts parts = parts_of(values, t.r.length);
     sampled_groups<Element> s = {};
@@ -88,9 +90,9 @@ template <typename Element> struct sampled_keys {
 };
 
 /* The elements of a group of a sample that match the predicate, as bits. */
-template <typename Element>
-TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element> &t, const matcher<Element, true> &match,
-                                      int64_t position) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element, Shape> &t,
+                                      const matcher<Element, true> &match, int64_t position) {
     const uint32_t PER = sample_shape<Element>::PER;
     const int64_t index = t.r.begin + position;
     if (match.mask != nullptr)
@@ -106,10 +108,10 @@ TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element> &t, const matc
 
 /* The thread's samples that match the predicate, as bits; with a mask, m.matching counts the block's once
  * all threads have met. Samples that are compared are loaded once more. All threads. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t row) {
     static_assert(BRACKET_SAMPLES_OF_THREAD <= 32, "a thread has a bit for each of its samples");
-    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     const matcher<Element, true> match = kept_match(t);
     uint32_t matches = 0;
@@ -129,8 +131,8 @@ TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t r
     return matches;
 }
 
-template <typename Element>
-TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
+template <typename Element, typename Shape>
+TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element, Shape> &t,
                                                  const sampled_groups<Element> &s) {
     const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
     sampled_keys<Element> k = {};
@@ -143,7 +145,7 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
     });
     if (!t.a.predicate.is_given)
         return k;
-    const uint32_t matches = matches_of_sample<Element>(t.a, t.row);
+    const uint32_t matches = matches_of_sample<Element, Shape>(t.a, t.row);
     for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
 #pragma unroll
         for (uint32_t i = g * PER; i < (g + 1) * PER; i++)
@@ -155,8 +157,8 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
 /* The rank of the sample that is the threshold: more than k elements of the row reach it unless the sample is
  * off by five standard deviations. At least, all of one group and some of another reach it, since neighbours
  * may be alike. Where rows have one length and one k the host has found it. */
-template <typename Element>
-TOPK_DEVICE uint32_t rank_of_threshold(const bracket_task<Element> &t, uint32_t size) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t rank_of_threshold(const bracket_task<Element, Shape> &t, uint32_t size) {
     if (t.a.rank != 0)
         return t.a.rank;
     const float mean = simt_float_divide((float)size * (float)t.r.k, (float)t.r.length);
@@ -210,10 +212,10 @@ TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_wor
 /* The key that `rank` of the samples reach, or up to `more` besides: none below `bound` counts, and none is
  * above `top`. A class is no plateau if is_listed(its samples). m.sampled_ties tells how many a plateau has.
  * All threads, with cleared bins. */
-template <typename Element, typename Samples, typename IsListed>
-TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m, const Samples &samples,
-                                               uint32_t rank, uint32_t more, key_word_t<Element> bound,
-                                               key_word_t<Element> top, const IsListed &is_listed) {
+template <typename Element, typename Shape, typename Samples, typename IsListed>
+TOPK_DEVICE row_threshold<Element>
+key_at_rank(const bracket_memory<Element, Shape> &m, const Samples &samples, uint32_t rank, uint32_t more,
+            key_word_t<Element> bound, key_word_t<Element> top, const IsListed &is_listed) {
     typedef key_word_t<Element> word;
     typedef sample_bins<word> bins;
     const word best = top;
@@ -243,8 +245,9 @@ TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
 /* Whether a class with so many samples is listed, though others would leave it: where the first ties are
  * results, they would have to be looked for afterwards. It takes a quarter of the lists' room then, or less.
  */
-template <typename Element> TOPK_DEVICE bool lists_class(const bracket_task<Element> &t, uint32_t sampled) {
-    const uint64_t room = (uint64_t)t.share.blocks * (BRACKET_PAGE / 4) * sample_size(t);
+template <typename Element, typename Shape>
+TOPK_DEVICE bool lists_class(const bracket_task<Element, Shape> &t, uint32_t sampled) {
+    const uint64_t room = (uint64_t)t.share.blocks * (Shape::PAGE / 4) * sample_size(t);
     return !t.a.target.ties_free && t.a.target.kind == TARGET_OUTPUTS &&
            sampled * (uint64_t)t.r.length <= room;
 }
@@ -252,9 +255,10 @@ template <typename Element> TOPK_DEVICE bool lists_class(const bracket_task<Elem
 /* The least key that is collected. Calls arrived() when the samples are there. All threads, with cleared
  * bins.
  */
-template <typename Element, typename Arrived>
-TOPK_DEVICE row_threshold<Element>
-threshold_of(const bracket_task<Element> &t, const sampled_groups<Element> &drawn, const Arrived &arrived) {
+template <typename Element, typename Shape, typename Arrived>
+TOPK_DEVICE row_threshold<Element> threshold_of(const bracket_task<Element, Shape> &t,
+                                                const sampled_groups<Element> &drawn,
+                                                const Arrived &arrived) {
     typedef key_word_t<Element> word;
     const uint32_t size = sample_size(t);
     const uint32_t rank = size == 0 ? 1 : rank_of_threshold(t, size);

@@ -10,18 +10,21 @@
 
 enum {
     BRACKET_THREADS = SIZE(512, 64),
-    /* Slots of a warp's ring, into which it copies chunks of a row; and groups of 16 bytes of a chunk for
-     * each lane. */
-    BRACKET_SLOTS = 2,
-    BRACKET_LANE_GROUPS = SIZE(8, 4),
-    BRACKET_CHUNK = BRACKET_LANE_GROUPS * 32, /* groups of a slot */
-    /* Candidates that a block keeps in shared memory at a time. */
+    /* Shared memory that a block of each shape makes do with (shapes.cuh). */
+    BRACKET_LARGE_KIB = 214,
+    BRACKET_HALF_KIB = 99,
+    BRACKET_QUARTER_KIB = 64,
+    /* Candidates that a block keeps in shared memory at a time; in small shapes their bytes. */
     BRACKET_PAGE = SIZE(6144, 160),
+    BRACKET_HALF_PAGE_BYTES = SIZE(21504, 768),
+    BRACKET_QUARTER_PAGE_BYTES = SIZE(18432, 512),
     /* Candidates that one block puts in order; and so few that it does so by counting. */
     BRACKET_SENT = SIZE(4096, 128),
+    BRACKET_QUARTER_SENT = SIZE(2048, 64),
     BRACKET_RANKED = SIZE(384, 32),
-    /* Results that one block puts in order. More of them take longer there than in a cluster (ordering.h). */
-    BRACKET_SORTED = SIZE(3072, 96),
+    /* Results that one block puts in order, of so many candidates: as many as 3 of 4 of these. More of them
+     * take longer there than in a cluster (ordering.h). */
+    BRACKET_SORTED = BRACKET_SENT / 4 * 3,
     /* Candidates that are compared with each other where results go by position, at most. */
     BRACKET_COMPARED = SIZE(256, 8),
     /* The most elements that a thread samples; and the groups of a row that each thread samples, by the row's

@@ -6,8 +6,8 @@
 #include "masked.cuh"
 
 /* Lists what the edges of the row have of the candidates. All threads of one block. */
-template <typename Element>
-TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+template <typename Element, typename Shape>
+TOPK_DEVICE void list_edges(const bracket_task<Element, Shape> &t, const row_threshold<Element> &threshold,
                             const struct row_parts &parts, search<Element> *search) {
     const uint32_t i = simt_thread();
     if (i >= parts.head + parts.tail)
@@ -23,15 +23,15 @@ TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<
 }
 
 /* Reads the block's share of a row, and asks the predicate for what reaches the threshold. All threads. */
-template <typename Element>
-TOPK_DEVICE void stream_asking(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
+template <typename Element, typename Shape>
+TOPK_DEVICE void stream_asking(const bracket_task<Element, Shape> &t, chunk_reader<Element, Shape> *chunks,
                                struct ring_turns *turns, const row_threshold<Element> &threshold,
                                const struct row_parts &parts, search<Element> *search) {
     const bool counts = search->use == PLATEAU_COUNTED;
     chunks->read(turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
-        const struct ring_chunk c = ring_chunk_of<Element>(parts, chunk, first, groups);
+        const struct ring_chunk c = ring_chunk_of<Element, Shape>(parts, chunk, first, groups);
         if (search->lists)
-            list_chunk(t, threshold, c, search, asked_matches<Element>{t});
+            list_chunk(t, threshold, c, search, asked_matches<Element, Shape>{t});
         if (counts)
             count_chunk(t, c, search);
         simt_warp_sync(SIMT_ALL_LANES);
@@ -48,8 +48,8 @@ TOPK_DEVICE void stream_asking(const bracket_task<Element> &t, chunk_reader<Elem
 /* Counts in bins, and lists as far as there is room, what the block's share of the row has of the candidates.
  * Returns how many these are. Calls meet(), a barrier of the block, when all are listed. All threads, with an
  * empty list and cleared bins. */
-template <typename Element, typename Meet>
-TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
+template <typename Element, typename Shape, typename Meet>
+TOPK_DEVICE uint32_t stream_row(const bracket_task<Element, Shape> &t, chunk_reader<Element, Shape> *chunks,
                                 struct ring_turns *turns, const row_threshold<Element> &threshold,
                                 const Meet &meet) {
     const struct row_parts parts = parts_of(t.values(), t.r.length);
@@ -60,8 +60,8 @@ TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Ele
         stream_asking(t, chunks, turns, threshold, parts, &search);
     meet();
     const uint32_t listed = t.m.listed[0];
-    if (listed > BRACKET_PAGE && t.a.room > BRACKET_PAGE)
-        store_first_page<Element>(t.a);
+    if (listed > Shape::PAGE && t.a.room > Shape::PAGE)
+        store_first_page<Element, Shape>(t.a);
     count_page(t, threshold, listed);
     simt_block_sync();
     return listed;

@@ -72,8 +72,8 @@ template <typename Task> TOPK_DEVICE void clear_next_turn(const Task &t, const s
 }
 
 /* Adds the block's bins to the row's, and clears them. All threads, after a barrier. */
-template <typename Element>
-TOPK_DEVICE void tell_bins(const bracket_task<Element> &t, const struct team_turn &turn) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void tell_bins(const bracket_task<Element, Shape> &t, const struct team_turn &turn) {
     if (t.is_alone() || simt_thread() >= SELECT_BINS_MAX / 4)
         return;
     uint32_t *const to = &t.state()->turns[turn.bins()].bins[4 * simt_thread()];
@@ -89,8 +89,8 @@ TOPK_DEVICE void tell_bins(const bracket_task<Element> &t, const struct team_tur
 }
 
 /* Four bins of the row. A block that is alone clears them. */
-template <typename Element>
-TOPK_DEVICE simt_u32x4 hear_quad(const bracket_task<Element> &t, uint32_t bins, uint32_t quad) {
+template <typename Element, typename Shape>
+TOPK_DEVICE simt_u32x4 hear_quad(const bracket_task<Element, Shape> &t, uint32_t bins, uint32_t quad) {
     if (t.is_alone())
         return take_quad(t.m.quads, quad);
     const uint32_t *from = &t.state()->turns[bins].bins[4 * quad];
@@ -99,7 +99,8 @@ TOPK_DEVICE simt_u32x4 hear_quad(const bracket_task<Element> &t, uint32_t bins, 
 }
 
 /* Makes the row's bins the block's, once the team has met. All threads. */
-template <typename Element> TOPK_DEVICE void hear_bins(const bracket_task<Element> &t, uint32_t bins) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void hear_bins(const bracket_task<Element, Shape> &t, uint32_t bins) {
     if (t.is_alone())
         return;
     if (simt_thread() < SELECT_BINS_MAX / 4)

@@ -8,10 +8,9 @@
 
 /* Blocks of a row. Each row has one; the `spare` ones go to rows by their lengths, but no more to a row than
  * have a chunk of it for each warp, or results enough, as the host counts them. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_DEVICE uint32_t blocks_of_row(const struct row &r, uint64_t total, uint32_t spare) {
-    const int64_t of_block =
-        (int64_t)BRACKET_CHUNK * tile_shape<Element>::PER * (BRACKET_THREADS / SIMT_WARP);
+    const int64_t of_block = (int64_t)Shape::CHUNK * tile_shape<Element>::PER * (BRACKET_THREADS / SIMT_WARP);
     const uint64_t chunks = (uint64_t)((r.length + of_block - 1) / of_block),
                    results = (uint64_t)((r.k + BRACKET_THREADS - 1) / BRACKET_THREADS),
                    useful = chunks > results ? chunks : results,
@@ -31,9 +30,9 @@ TOPK_DEVICE uint32_t groups_of_length(const struct bracket_args &a, int64_t leng
 
 /* Finds the block's row and its share of it; returns the row, or the number of rows if it has none: then the
  * block has arrived where the others do, and is done. All blocks come to the same result. All threads. */
-template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracket_args &a) {
+template <typename Element, typename Shape> TOPK_NOINLINE uint32_t find_team(const struct bracket_args &a) {
     simt_arena arena = simt_shared_arena();
-    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const bracket_memory<Element, Shape> m = carve_bracket<Element, Shape>(arena);
     const uint32_t rows = (uint32_t)a.rows.rows;
     if (simt_thread() == 0)
         m.team[TEAM_ROW] = rows;
@@ -48,7 +47,8 @@ template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracke
         for (uint32_t first = 0; first < rows; first += SIMT_WARP) {
             const uint32_t row = first + simt_lane();
             const struct row r = row_at(a.rows, row < rows ? row : 0);
-            const uint32_t blocks = row < rows ? blocks_of_row<Element>(r, total, simt_blocks() - rows) : 0;
+            const uint32_t blocks =
+                row < rows ? blocks_of_row<Element, Shape>(r, total, simt_blocks() - rows) : 0;
             const uint32_t begin = before + warp_scan(blocks, &of_rows);
             if (simt_block() - begin < blocks) {
                 m.team[TEAM_ROW] = row;

@@ -14,7 +14,8 @@ struct way_out {
     uint32_t unknown_codes, unknown_positions;
 };
 
-template <typename Element> TOPK_DEVICE struct way_out begin_way_out(const bracket_task<Element> &t) {
+template <typename Element, typename Shape>
+TOPK_DEVICE struct way_out begin_way_out(const bracket_task<Element, Shape> &t) {
     struct way_out w = {};
     w.range = whole_range<Element>((uint64_t)t.r.k, (uint64_t)t.r.length);
     w.unknown_codes = 8 * sizeof(Element);
@@ -28,20 +29,20 @@ TOPK_DEVICE const struct kth_range &range_at_hand(const struct way_out &w) {
 }
 
 /* Whether the candidates need not become fewer. */
-template <typename Element>
-TOPK_DEVICE bool is_way_out_found(const bracket_task<Element> &t, const struct way_out &w) {
+template <typename Element, typename Shape>
+TOPK_DEVICE bool is_way_out_found(const bracket_task<Element, Shape> &t, const struct way_out &w) {
     const struct kth_range &range = range_at_hand(w);
     if (t.a.target.kind == TARGET_KTH)
-        return w.unknown_codes == 0 || range.candidates <= BRACKET_SENT;
+        return w.unknown_codes == 0 || range.candidates <= Shape::SENT;
     if (t.a.target.kind == TARGET_OUTPUTS)
-        return range.candidates <= BRACKET_SENT || range.candidates == range.need;
-    return (uint64_t)t.r.k - range.need + range.candidates <= BRACKET_SENT;
+        return range.candidates <= Shape::SENT || range.candidates == range.need;
+    return (uint64_t)t.r.k - range.need + range.candidates <= Shape::SENT;
 }
 
 /* Calls work(bits, position) with the elements of the block's share of the row that match. One by one, so
  * that the code is short. All threads. */
-template <typename Element, typename Work>
-TOPK_DEVICE void for_source(const bracket_task<Element> &t, const Work &work) {
+template <typename Element, typename Shape, typename Work>
+TOPK_DEVICE void for_source(const bracket_task<Element, Shape> &t, const Work &work) {
     const uint32_t BATCH = 4, end = (uint32_t)t.r.length, step = simt_threads() * t.share.blocks;
     const Element *values = t.values();
     for (uint64_t first = t.share.block * simt_threads() + simt_thread(); first < end;
@@ -78,8 +79,8 @@ TOPK_DEVICE struct way_count next_step(struct way_out *w) {
 }
 
 /* Counts a digit of what is in range, of the block's share. All threads. */
-template <typename Element>
-TOPK_DEVICE void count_step(const bracket_task<Element> &t, const struct way_out &w,
+template <typename Element, typename Shape>
+TOPK_DEVICE void count_step(const bracket_task<Element, Shape> &t, const struct way_out &w,
                             const struct way_count &step, const struct team_turn &turn) {
     const struct digit_counter counter = {step.digit, t.m.digit.bins};
     const code_range<Element> range = code_range_of<Element>(t.a.rows.map, w.range);
@@ -104,8 +105,8 @@ TOPK_DEVICE void begin_positions(struct way_out *w, uint64_t need, uint64_t ties
 }
 
 /* Narrows the ranges by what has been counted in the row. All threads of all of its blocks. */
-template <typename Element>
-TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const struct way_count &step,
+template <typename Element, typename Shape>
+TOPK_DEVICE void narrow_step(bracket_task<Element, Shape> *t, struct way_out *w, const struct way_count &step,
                              uint32_t bins) {
     const uint32_t PER = SELECT_BINS_MAX / BRACKET_THREADS;
     const bool is_first = step.digit.shift + simt_popc(step.digit.mask) == 8 * sizeof(Element);
@@ -126,8 +127,8 @@ TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const 
 }
 
 /* Until the way out is found. All threads. */
-template <typename Element>
-TOPK_DEVICE void find_way_out(bracket_task<Element> *t, struct way_out *w, struct team_turn *turn) {
+template <typename Element, typename Shape>
+TOPK_DEVICE void find_way_out(bracket_task<Element, Shape> *t, struct way_out *w, struct team_turn *turn) {
     do {
         const uint32_t bins = turn->bins();
         const struct way_count step = next_step(w);
@@ -147,8 +148,9 @@ template <typename Element> struct way_bounds {
     bool sends_winners, sends_candidates; /* else it writes them */
 };
 
-template <typename Element>
-TOPK_DEVICE way_bounds<Element> bounds_of_way_out(const bracket_task<Element> &t, const struct way_out &w) {
+template <typename Element, typename Shape>
+TOPK_DEVICE way_bounds<Element> bounds_of_way_out(const bracket_task<Element, Shape> &t,
+                                                  const struct way_out &w) {
     typedef key_word_t<Element> word;
     const struct kth_range &range = range_at_hand(w);
     const bool writes = t.a.target.kind == TARGET_OUTPUTS;
@@ -161,8 +163,8 @@ TOPK_DEVICE way_bounds<Element> bounds_of_way_out(const bracket_task<Element> &t
 }
 
 /* Takes a slot from the row's counter, or from the block's if that is alone. */
-template <typename Element>
-TOPK_DEVICE uint32_t take_slot(const bracket_task<Element> &t, enum list_counter of) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t take_slot(const bracket_task<Element, Shape> &t, enum list_counter of) {
     if (t.is_alone())
         return simt_atomic_add(&t.m.slots[of], 1u);
     return simt_atomic_add(of == WINNER_SLOTS ? &t.state()->results : &t.state()->listed, 1u);
@@ -170,8 +172,8 @@ TOPK_DEVICE uint32_t take_slot(const bracket_task<Element> &t, enum list_counter
 
 /* Writes and sends what the block's share of the row has of the results. Returns how much it
  * has sent. All threads. */
-template <typename Element>
-TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const way_bounds<Element> &bounds) {
+template <typename Element, typename Shape>
+TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element, Shape> &t, const way_bounds<Element> &bounds) {
     const row_entries<Element> to = entries_of(t);
     const struct code_map &map = t.a.rows.map;
     if (simt_thread() < SLOT_COUNTERS)
@@ -198,10 +200,10 @@ TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const way_boun
 }
 
 /* Selects by the way out. All threads of all blocks of the row, which have met so often. */
-template <typename Element>
+template <typename Element, typename Shape>
 TOPK_NOINLINE struct row_rest select_by_way_out(const struct bracket_args &a, int64_t row,
                                                 uint32_t meetings) {
-    bracket_task<Element> t = task_of<Element>(a, row);
+    bracket_task<Element, Shape> t = task_of<Element, Shape>(a, row);
     struct way_out w = begin_way_out(t);
     struct team_turn turn = {};
     turn.meetings = meetings;

@@ -68,7 +68,7 @@ TOPK_DEVICE double simt_float_magnitude(double number) {
 
 /* NaN if either is. */
 TOPK_DEVICE float simt_float_max_or_nan(float a, float b) {
-#if __CUDA_ARCH__ >= 800 && !defined(TOPK_PORTABLE)
+#if SIMT_ARCHITECTURE >= 80
     float greater;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(greater) : "f"(a), "f"(b));
     return greater;

@@ -4,7 +4,7 @@
  * copies have come; then the next phase begins. A wait names a phase by its parity alone, so no thread may
  * fall two phases behind.
  *
- * Below compute capability 9.0 an mbarrier counts arrivals, and means the same. Included by simt.cuh alone.
+ * Below compute capability 8.0 an mbarrier counts arrivals, and means the same. Included by simt.cuh alone.
  */
 #ifndef TOPK_SRC_CUDA_SIMT_MBARRIER_CUH
 #define TOPK_SRC_CUDA_SIMT_MBARRIER_CUH
@@ -13,7 +13,7 @@
 
 /* Its memory serves nothing else until the launch ends. */
 struct alignas(8) simt_mbarrier {
-    uint32_t arrivals, arrived; /* of each phase, of all; from 9.0 on the hardware's 64 bits */
+    uint32_t arrivals, arrived; /* of each phase, of all; from 8.0 on the hardware's 64 bits */
 };
 
 /* Orders the caller's writes to shared memory before bulk copies to the same bytes. The threads that wrote
@@ -29,7 +29,7 @@ TOPK_DEVICE void simt_fence_bulk(void) {
 TOPK_DEVICE void simt_mbarrier_init(simt_shared<simt_mbarrier> barriers, uint32_t first, uint32_t count,
                                     uint32_t arrivals) {
     for (uint32_t i = first; i < first + count; i++) {
-#ifdef SIMT_HAS_BULK_COPIES
+#ifdef SIMT_HAS_ASYNC_COPIES
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(simt_shared_address(barriers, i)),
                      "r"(arrivals)
                      : "memory");
@@ -45,6 +45,10 @@ TOPK_DEVICE void simt_mbarrier_arrive(simt_shared<simt_mbarrier> barriers, uint3
 #ifdef SIMT_HAS_BULK_COPIES
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(simt_shared_address(barriers, index))
                  : "memory");
+#elif defined(SIMT_HAS_ASYNC_COPIES)
+    asm volatile("{ .reg .b64 state;\n"
+                 "mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(simt_shared_address(barriers, index))
+                 : "memory");
 #else
     __threadfence_block();
     (void)atomicAdd(&barriers[index].arrived, 1u);
@@ -58,6 +62,13 @@ TOPK_DEVICE void simt_mbarrier_wait(simt_shared<simt_mbarrier> barriers, uint32_
     asm volatile("{ .reg .pred completed;\n"
                  "again:\n"
                  "mbarrier.try_wait.parity.shared::cta.b64 completed, [%0], %1;\n"
+                 "@!completed bra again; }" ::"r"(simt_shared_address(barriers, index)),
+                 "r"(parity)
+                 : "memory");
+#elif defined(SIMT_HAS_ASYNC_COPIES)
+    asm volatile("{ .reg .pred completed;\n"
+                 "again:\n"
+                 "mbarrier.test_wait.parity.shared.b64 completed, [%0], %1;\n"
                  "@!completed bra again; }" ::"r"(simt_shared_address(barriers, index)),
                  "r"(parity)
                  : "memory");

@@ -14,7 +14,8 @@ enum { NO_DEVICE = 100, INVALID_DEVICE = 101 };
 static const int one_device[] = {90};
 static const int *capabilities = one_device;
 static int devices = 1;
-static int multiprocessors = 4, shared_kib_of_block = 227;
+static int multiprocessors = 4;
+static int shared_kib_of_block; /* 0: not known yet */
 static double speed_of_sm = 1, speed_of_memory = 1;
 static uint32_t waiting_limit = UINT32_MAX;
 static size_t memory_bytes = SIZE_MAX;
@@ -31,12 +32,24 @@ void emulated_room(uint32_t blocks, uint32_t cluster_blocks) {
     simt_runtime::limit_device(blocks, cluster_blocks);
 }
 
+static void share(int kib) {
+    shared_kib_of_block = kib;
+    simt_runtime::limit_shared((uint32_t)kib << 10);
+}
+
+/* As emulated_size() or the environment says. */
+static int shared_kib() {
+    const char *given = std::getenv("TOPK_SHARED_KIB");
+    if (shared_kib_of_block == 0)
+        share(given != nullptr ? std::atoi(given) : 227);
+    return shared_kib_of_block;
+}
+
 void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed) {
     multiprocessors = sms;
-    shared_kib_of_block = shared_kib;
     speed_of_sm = sm_speed;
     speed_of_memory = memory_speed;
-    simt_runtime::limit_shared((uint32_t)shared_kib << 10);
+    share(shared_kib);
 }
 
 void emulated_memory(size_t bytes) {
@@ -71,7 +84,7 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->sms = multiprocessors;
     info->sm_speed = speed_of_sm;
     info->memory_speed = speed_of_memory;
-    info->shared_bytes_max = shared_kib_of_block << 10;
+    info->shared_bytes_max = shared_kib() << 10;
     info->waiting_blocks = (int)std::min(waiting_limit, (uint32_t)multiprocessors);
     return 0;
 }
