@@ -24,6 +24,10 @@ topk_python_test(torch topk with_torch)
 topk_python_test(packages topk with_packages) # likewise over pyarrow, polars, pandas, JAX and their like
 topk_python_test(dask topk with_dask)
 topk_python_test(jax topk with_jax)
+if(TARGET topk_emulated_full)
+  topk_python_test(jax_emulated topk_emulated_shared with_jax/test_jax_cuda.py TOPK_TEST_BACKEND=cuda)
+  set_tests_properties(python.jax_emulated PROPERTIES SKIP_RETURN_CODE 5)
+endif()
 topk_python_test(mpi topk with_mpi) # in jobs of mpirun, where there is mpi4py
 set_tests_properties(python.torch python.packages python.dask python.jax python.mpi PROPERTIES SKIP_RETURN_CODE 5)
 set_tests_properties(python.mpi PROPERTIES PROCESSORS 2)

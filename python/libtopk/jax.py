@@ -30,7 +30,12 @@ over all axes of the mesh, else NotImplementedError.
 
 Axes. XLA gives the library rows along the last dimension: for another axis it transposes the operand, and the results.
 
-Threads. All programs share one context of the library. It starts when the first program is compiled or runs, with as many
+Devices. CPUs and GPUs of CUDA are served; for others lowering raises NotImplementedError. On a GPU a call is enqueued on XLA's
+stream, and XLA may capture it in its command buffers. A program for CUDA is compiled where there is such a GPU, since that
+says how much workspace it takes; else lowering raises RuntimeError, as it does if the library has no CUDA backend. All GPUs
+of a process have a context each, which is made when a program is compiled for its kind or first runs there.
+
+Threads. All programs on the CPU share one context of the library. It starts when the first program is compiled or runs, with as many
 threads as any context: OMP_NUM_THREADS, else the processors that the process may use. XLA calls the library from threads of
 its own, several at a time; that is safe. The context's threads then work for one call, and XLA's own thread alone does each
 of the others.
@@ -38,9 +43,8 @@ of the others.
 Programs. jax.export takes these functions with the safety check disabled for the custom calls libtopk_select and
 libtopk_kth. The process that runs such a program imports libtopk.jax first.
 
-CPUs alone are served so far: for other devices lowering raises NotImplementedError. This module alone imports JAX, which is
-no dependency of libtopk. It needs JAX 0.10 and a jaxlib that serves version 0.3 of its interface, else importing it raises
-ImportError. It is tested with JAX 0.10.2.
+This module alone imports JAX, which is no dependency of libtopk. It needs JAX 0.10 and a jaxlib that serves version 0.3 of
+its interface, else importing it raises ImportError. It is tested with JAX 0.10.2 and 0.11.2.
 """
 from __future__ import annotations
 
@@ -90,6 +94,8 @@ __all__ = ["argtopk", "kth", "top_k"]
 
 _INT32_MAX = 2**31 - 1
 _TARGETS = {SELECT: "libtopk_select", KTH: "libtopk_kth"}
+_PLATFORMS = ("cpu", "cuda")  # each with handlers in the core
+_ON_CPU = -1
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1, largest: bool = True, nan: Literal["largest", "last"] = "largest",
@@ -186,20 +192,40 @@ def _result_avals(operation, x, k, index_dtype, **_):
     return [first, *[first.update(dtype=index_dtype)] * (1 if operation == SELECT else 2)]
 
 
+def _devices(platform):
+    """One device of each kind that a program may run on."""
+    if platform == "cpu":
+        return [_ON_CPU]
+    try:
+        return {device.device_kind: device.local_hardware_id for device in jax.local_devices(backend=platform)}.values()
+    except RuntimeError:  # JAX has no such backend here
+        return [0]
+
+
+def _scratch(platform, *problem):
+    try:
+        return max(_core.xla_scratch(device, *problem) for device in _devices(platform))
+    except RuntimeError as error:
+        raise RuntimeError(f"a program with libtopk.jax for {platform} is compiled where the library finds such a device, "
+                           f"which says how much workspace it takes: {error}") from error
+
+
 def _call(operation, platform, x, k, largest, nan_last, index_dtype):
     """What a handler writes. The scratch is of the program's memory."""
     *lead, length = x.shape
-    scratch = _core.xla_scratch(platform, operation, NAMES.index(x.dtype.name), math.prod(lead), length,
-                                index_dtype == np.int64, k, largest, nan_last)
-    shapes = [(*lead, k)] * 2 if operation == SELECT else [tuple(lead)] * 3
+    scratch = _scratch(platform, operation, NAMES.index(x.dtype.name), math.prod(lead), length, index_dtype == np.int64, k,
+                       largest, nan_last)
+    is_halved = operation == KTH and index_dtype == np.int32  # counts of 64 bits: both halves, the low one first
+    shapes = [(*lead, k)] * 2 if operation == SELECT else [tuple(lead)] + [(*lead, 2) if is_halved else tuple(lead)] * 2
     results = [jax.ShapeDtypeStruct(shape, index_dtype if i else x.dtype) for i, shape in enumerate(shapes)]
     call = jax.ffi.ffi_call(_TARGETS[operation], [*results, jax.ShapeDtypeStruct((scratch,), np.uint8)])
     # Attributes that are equal are one to JAX, whatever their types, and a handler takes one type.
-    return call(x, k=np.int64(k), largest=np.int64(largest), nan_last=np.int64(nan_last))[:-1]
+    results = call(x, k=np.int64(k), largest=np.int64(largest), nan_last=np.int64(nan_last))[:-1]
+    return [lax.index_in_dim(each, 0, -1, keepdims=False) if i and is_halved else each for i, each in enumerate(results)]
 
 
 def _no_handler(context, *_, **__):
-    raise NotImplementedError("libtopk.jax serves CPUs alone so far, and this program is for "
+    raise NotImplementedError("libtopk.jax serves CPUs and CUDA, and this program is for "
                               f"{', '.join(context.module_context.platforms)}")
 
 
@@ -217,8 +243,10 @@ def _primitive(operation):
     primitive.def_abstract_eval(partial(_result_avals, operation))
     primitive.def_impl(lambda x, **settings: jax.jit(partial(primitive.bind, **settings))(x))
     mlir.register_lowering(primitive, _no_handler)
-    for platform in ("cpu",):  # each with a handler in the core
-        _register(_TARGETS[operation], _core.xla_handler(platform, operation), platform)
+    for platform in _PLATFORMS:
+        handler = _core.xla_handler(platform, operation)
+        _register(_TARGETS[operation], handler if platform == "cpu" else {"initialize": handler, "execute": handler},
+                  "CUDA" if platform == "cuda" else platform)
         mlir.register_lowering(primitive, mlir.lower_fun(partial(_call, operation, platform), multiple_results=True),
                                platform=platform)
     return primitive

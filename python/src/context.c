@@ -4,8 +4,6 @@
 
 #include "core.h"
 
-enum { DEVICES_MAX = 64 };
-
 static PyTypeObject *context_type;
 /* Those that calls use unless they name one: the CPU's, then one for each CUDA device. */
 static struct context *defaults[1 + DEVICES_MAX];

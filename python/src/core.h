@@ -142,7 +142,7 @@ PyObject *exchange_as_bits(PyObject *self, PyObject *capsule);
 
 /* ---- array.c ---- */
 
-enum { DIMENSIONS_MAX = 64, ON_CPU = -1, ON_ANY_DEVICE = -2 };
+enum { DIMENSIONS_MAX = 64, DEVICES_MAX = 64, ON_CPU = -1, ON_ANY_DEVICE = -2 };
 
 struct array {
     PyObject *object; /* an array of `kind`; a new reference */
@@ -358,8 +358,8 @@ int overlap_check(const struct call *call);
 
 /* (platform, operation): a capsule of the handler that a program of XLA calls. */
 PyObject *xla_handler(PyObject *self, PyObject *arguments);
-/* (platform, operation, type, rows, length, is_wide, k, largest, nan_last): bytes of scratch that a handler
- * needs. */
+/* (device, operation, type, rows, length, is_wide, k, largest, nan_last): bytes of scratch that a handler
+ * needs there. `device` is -1, the CPU, or the number of a CUDA device. */
 PyObject *xla_scratch(PyObject *self, PyObject *arguments);
 
 #endif /* TOPK_PYTHON_CORE_H */

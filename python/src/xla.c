@@ -8,31 +8,44 @@
  *   libtopk_kth      (x) -> (kth, better, equal, scratch)
  *
  * x has the rows along its last dimension. Attributes are int64: k, largest, nan_last. `scratch` is bytes
- * that the program gives for the time of the call: for kth first two counts of 64 bits for each row, and then
- * the workspace. */
+ * that the program gives for the time of the call: the workspace. `better` and `equal` have 64 bits for each
+ * row: one int64, or where JAX has none two int32, the low one first.
+ *
+ * On CUDA a handler enqueues on XLA's stream, with the context of XLA's device. XLA also calls it before the
+ * program runs, in the stage "initialize": that opens the context, since a capture for a CUDA graph allows
+ * none to be made. The handler's traits tell XLA that the rest can be captured. */
 #include "xla.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core.h"
 
-static topk_context *cpu; /* of all handlers on the CPU; lives as long as the process */
-static char cpu_failure[256];
+/* Contexts of all handlers: the CPU's, then one for each CUDA device. They live as long as the process. */
+static _Atomic(topk_context *) contexts[1 + DEVICES_MAX];
 
-/* XLA's threads may come first, in a program that another process has compiled. */
-static void open_cpu(void) {
-    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-    if (library.context_create(&options, &cpu) != TOPK_OK) {
-        strncpy(cpu_failure, library.last_error(), sizeof cpu_failure - 1);
+/* NULL if there can be none, with the reason in the library's last error. XLA's threads may come first, in a
+ * program that another process has compiled. `device` is ON_CPU, or the number of a CUDA device. */
+static const topk_context *context_on(int device) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    _Atomic(topk_context *) *slot = &contexts[1 + device];
+    topk_context *context = atomic_load_explicit(slot, memory_order_acquire);
+    if (context != NULL) {
+        return context;
     }
-}
-
-/* NULL if there can be none, with the reason in cpu_failure. */
-static const topk_context *cpu_context(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_cpu);
-    return cpu;
+    pthread_mutex_lock(&one_at_a_time);
+    context = atomic_load_explicit(slot, memory_order_relaxed);
+    if (context == NULL) {
+        topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+        options.backend = device == ON_CPU ? TOPK_BACKEND_CPU : TOPK_BACKEND_CUDA;
+        options.device = device == ON_CPU ? 0 : device;
+        if (library.context_create(&options, &context) == TOPK_OK) {
+            atomic_store_explicit(slot, context, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&one_at_a_time);
+    return context;
 }
 
 /* ---- Problems ---- */
@@ -54,11 +67,6 @@ static topk_problem problem_of(topk_type type, int64_t rows, int64_t length, boo
     return problem;
 }
 
-/* The library writes counts of 64 bits, and results may have 32. */
-static size_t bytes_of_counts(topk_operation operation, int64_t rows) {
-    return operation == TOPK_OPERATION_KTH ? 2 * sizeof(int64_t) * (size_t)rows : 0;
-}
-
 /* ---- Calls ---- */
 
 static struct xla_error *refuse(const struct xla_call *call, enum xla_error_code code, const char *message) {
@@ -73,9 +81,42 @@ static struct xla_error *refuse_status(const struct xla_call *call, topk_status 
     case TOPK_ERROR_UNSUPPORTED:
     case TOPK_ERROR_METHOD_CANNOT:
         return refuse(call, XLA_UNIMPLEMENTED, library.last_error());
+    case TOPK_ERROR_BACKEND_UNAVAILABLE:
+    case TOPK_ERROR_DEVICE:
+        return refuse(call, XLA_INTERNAL, library.last_error());
     default:
         return refuse(call, XLA_INVALID_ARGUMENT, library.last_error());
     }
+}
+
+/* Where a call works. */
+struct place {
+    const topk_context *context;
+    topk_stream stream;
+};
+
+static struct xla_error *find_context(const struct xla_call *call, bool is_cuda, struct place *place) {
+    int device = ON_CPU;
+    if (is_cuda) {
+        struct xla_device_arguments asked = {sizeof asked, NULL, call->context, 0};
+        struct xla_error *error = call->api->device_get(&asked);
+        if (error != NULL) {
+            return error;
+        }
+        device = asked.device;
+        if (device < 0 || device >= DEVICES_MAX) {
+            return refuse(call, XLA_UNIMPLEMENTED, "libtopk: CUDA devices are numbered 0 to 63");
+        }
+    }
+    place->context = context_on(device);
+    return place->context == NULL ? refuse(call, XLA_INTERNAL, library.last_error()) : NULL;
+}
+
+static struct xla_error *find_stream(const struct xla_call *call, bool is_cuda, struct place *place) {
+    struct xla_stream_arguments asked = {sizeof asked, NULL, call->context, NULL};
+    struct xla_error *error = is_cuda ? call->api->stream_get(&asked) : NULL;
+    place->stream = asked.stream;
+    return error;
 }
 
 static topk_type type_of(int type) {
@@ -177,23 +218,26 @@ static const char *read_call(const struct xla_call *call, int results, struct re
     return NULL;
 }
 
-/* If the scratch was measured where a context has other threads, a method that gets along with it serves. */
-static topk_status run(topk_operation operation, const struct request *given, const topk_output *output,
-                       uint8_t *workspace, int64_t bytes) {
+/* If the scratch was measured on another machine, a method that gets along with it serves. */
+static topk_status run(const struct place *place, topk_operation operation, const struct request *given,
+                       const topk_output *output) {
+    void *workspace = given->scratch->data;
+    const int64_t bytes = elements_of(given->scratch);
     topk_problem problem = given->problem;
     topk_input input = TOPK_INPUT_INIT;
     input.values = given->x->data;
-    topk_status status =
-        library.run(cpu, operation, &problem, &input, output, workspace, (size_t)bytes, NULL);
+    topk_status status = library.run(place->context, operation, &problem, &input, output, workspace,
+                                     (size_t)bytes, place->stream);
     if (status == TOPK_ERROR_WORKSPACE_TOO_SMALL) {
         problem.workspace_limit = bytes == 0 ? 1 : (size_t)bytes;
-        status = library.run(cpu, operation, &problem, &input, output, workspace, (size_t)bytes, NULL);
+        status = library.run(place->context, operation, &problem, &input, output, workspace, (size_t)bytes,
+                             place->stream);
     }
     return status;
 }
 
-/* Tells XLA the version of this file, if it asks; then there is no call. */
-static bool tell_version(const struct xla_call *call) {
+/* Tells XLA the version of this file and what handlers promise, if it asks; then there is no call. */
+static bool tell_metadata(const struct xla_call *call, bool is_cuda) {
     const struct xla_extension *extension = call->extensions;
     if (extension == NULL || extension->type != XLA_EXTENSION_METADATA) {
         return false;
@@ -201,78 +245,79 @@ static bool tell_version(const struct xla_call *call) {
     struct xla_metadata *metadata = ((const struct xla_metadata_extension *)extension)->metadata;
     metadata->version.major = XLA_MAJOR;
     metadata->version.minor = XLA_MINOR;
+    metadata->traits = is_cuda ? XLA_CAN_BE_CAPTURED : 0;
     return true;
 }
 
-static struct xla_error *select_on_cpu(struct xla_call *call) {
-    struct request given;
-    if (tell_version(call)) {
+static const char *read_select(const struct xla_call *call, struct request *given, topk_output *output) {
+    const char *why = read_call(call, 2, given);
+    if (why != NULL) {
+        return why;
+    }
+    const int64_t slots = given->problem.rows * given->problem.k_max;
+    if (elements_of(given->results[0]) != slots || elements_of(given->results[1]) != slots) {
+        return "libtopk: the program has other room for results than k for each row";
+    }
+    output->values = given->results[0]->data;
+    output->indices = given->results[1]->data;
+    return NULL;
+}
+
+static const char *read_kth(const struct xla_call *call, struct request *given, topk_output *output) {
+    const char *why = read_call(call, 3, given);
+    if (why != NULL) {
+        return why;
+    }
+    const struct xla_buffer *better = given->results[1], *equal = given->results[2];
+    const int64_t rows = given->problem.rows, counts = better->type == XLA_S64 ? rows : 2 * rows;
+    if (elements_of(given->results[0]) != rows || better->type != equal->type ||
+        elements_of(better) != counts || elements_of(equal) != counts) {
+        return "libtopk: the program has other room for results than one for each row";
+    }
+    output->values = given->results[0]->data;
+    output->better = better->data;
+    output->equal = equal->data;
+    return NULL;
+}
+
+static struct xla_error *handle(struct xla_call *call, bool is_cuda, topk_operation operation) {
+    if (tell_metadata(call, is_cuda)) {
         return NULL;
     }
-    const char *why = read_call(call, 2, &given);
-    if (why == NULL && cpu_context() == NULL) {
-        why = cpu_failure;
+    struct place place;
+    struct xla_error *error = find_context(call, is_cuda, &place);
+    if (error != NULL || call->stage != XLA_EXECUTE) {
+        return error;
     }
-    const int64_t slots = why == NULL ? given.problem.rows * given.problem.k_max : 0;
-    if (why == NULL && (elements_of(given.results[0]) != slots || elements_of(given.results[1]) != slots)) {
-        why = "libtopk: the program has other room for results than k for each row";
-    }
+    struct request given;
+    topk_output output = TOPK_OUTPUT_INIT;
+    const char *why = operation == TOPK_OPERATION_KTH ? read_kth(call, &given, &output)
+                                                      : read_select(call, &given, &output);
     if (why != NULL) {
         return refuse(call, XLA_INVALID_ARGUMENT, why);
     }
-    topk_output output = TOPK_OUTPUT_INIT;
-    output.values = given.results[0]->data;
-    output.indices = given.results[1]->data;
-    topk_status status =
-        run(TOPK_OPERATION_SELECT, &given, &output, given.scratch->data, elements_of(given.scratch));
+    error = find_stream(call, is_cuda, &place);
+    if (error != NULL) {
+        return error;
+    }
+    topk_status status = run(&place, operation, &given, &output);
     return status == TOPK_OK ? NULL : refuse_status(call, status);
 }
 
-static void copy_counts(const struct xla_buffer *result, const int64_t *counts, int64_t rows) {
-    if (result->type == XLA_S64) {
-        memcpy(result->data, counts, sizeof *counts * (size_t)rows);
-        return;
-    }
-    int32_t *narrow = result->data;
-    for (int64_t row = 0; row < rows; ++row) {
-        narrow[row] = (int32_t)counts[row]; /* which the row's length bounds */
-    }
+static struct xla_error *select_on_cpu(struct xla_call *call) {
+    return handle(call, false, TOPK_OPERATION_SELECT);
 }
 
 static struct xla_error *kth_on_cpu(struct xla_call *call) {
-    struct request given;
-    if (tell_version(call)) {
-        return NULL;
-    }
-    const char *why = read_call(call, 3, &given);
-    if (why == NULL && cpu_context() == NULL) {
-        why = cpu_failure;
-    }
-    const int64_t rows = why == NULL ? given.problem.rows : 0;
-    const int64_t of_counts = (int64_t)bytes_of_counts(TOPK_OPERATION_KTH, rows);
-    for (int i = 0; i < 3 && why == NULL; ++i) {
-        if (elements_of(given.results[i]) != rows || elements_of(given.scratch) < of_counts ||
-            given.results[2]->type != given.results[1]->type) {
-            why = "libtopk: the program has other room for results than one for each row";
-        }
-    }
-    if (why != NULL) {
-        return refuse(call, XLA_INVALID_ARGUMENT, why);
-    }
-    topk_output output = TOPK_OUTPUT_INIT;
-    output.values = given.results[0]->data;
-    output.better = given.scratch->data;
-    output.equal = output.better + rows;
-    topk_status status = run(TOPK_OPERATION_KTH, &given, &output, (uint8_t *)given.scratch->data + of_counts,
-                             elements_of(given.scratch) - of_counts);
-    if (status != TOPK_OK) {
-        return refuse_status(call, status);
-    }
-    if (rows > 0) {
-        copy_counts(given.results[1], output.better, rows);
-        copy_counts(given.results[2], output.equal, rows);
-    }
-    return NULL;
+    return handle(call, false, TOPK_OPERATION_KTH);
+}
+
+static struct xla_error *select_on_cuda(struct xla_call *call) {
+    return handle(call, true, TOPK_OPERATION_SELECT);
+}
+
+static struct xla_error *kth_on_cuda(struct xla_call *call) {
+    return handle(call, true, TOPK_OPERATION_KTH);
 }
 
 /* ---- Python ---- */
@@ -285,7 +330,10 @@ static handler *find_handler(const char *platform, int operation) {
         const char *platform;
         int operation;
         handler *handler;
-    } handlers[] = {{"cpu", TOPK_OPERATION_SELECT, select_on_cpu}, {"cpu", TOPK_OPERATION_KTH, kth_on_cpu}};
+    } handlers[] = {{"cpu", TOPK_OPERATION_SELECT, select_on_cpu},
+                    {"cpu", TOPK_OPERATION_KTH, kth_on_cpu},
+                    {"cuda", TOPK_OPERATION_SELECT, select_on_cuda},
+                    {"cuda", TOPK_OPERATION_KTH, kth_on_cuda}};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; ++i) {
         if (strcmp(handlers[i].platform, platform) == 0 && handlers[i].operation == operation) {
             return handlers[i].handler;
@@ -307,28 +355,28 @@ PyObject *xla_handler(PyObject *self, PyObject *arguments) {
 }
 
 PyObject *xla_scratch(PyObject *self, PyObject *arguments) {
-    const char *platform;
-    int operation, type, is_wide;
+    int device, operation, type, is_wide;
     long long rows, length, k, largest, nan_last;
     size_t bytes;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "siiLLiLLL", &platform, &operation, &type, &rows, &length, &is_wide, &k,
+    if (!PyArg_ParseTuple(arguments, "iiiLLiLLL", &device, &operation, &type, &rows, &length, &is_wide, &k,
                           &largest, &nan_last) ||
-        find_handler(platform, operation) == NULL) {
+        find_handler(device == ON_CPU ? "cpu" : "cuda", operation) == NULL) {
         return NULL;
+    }
+    if (device < ON_CPU || device >= DEVICES_MAX) {
+        return PyErr_Format(PyExc_ValueError, "CUDA device %d, where %d are known", device, DEVICES_MAX);
     }
     const struct selection selection = {k, largest, nan_last};
     const topk_context *context;
     Py_BEGIN_ALLOW_THREADS;
-    context = cpu_context();
+    context = context_on(device);
     Py_END_ALLOW_THREADS;
     if (context == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, cpu_failure);
+        PyErr_SetString(PyExc_RuntimeError, library.last_error());
         return NULL;
     }
     topk_problem problem = problem_of((topk_type)type, rows, length, is_wide, &selection);
-    if (library_check(library.workspace_size(context, (topk_operation)operation, &problem, &bytes)) != 0) {
-        return NULL;
-    }
-    return PyLong_FromSize_t(bytes_of_counts((topk_operation)operation, rows) + bytes);
+    topk_status status = library.workspace_size(context, (topk_operation)operation, &problem, &bytes);
+    return library_check(status) != 0 ? NULL : PyLong_FromSize_t(bytes);
 }

@@ -31,6 +31,11 @@ enum xla_type {
 
 enum { XLA_EXTENSION_METADATA = 1, XLA_BUFFER = 1, XLA_SCALAR = 3 };
 
+enum { XLA_EXECUTE = 3 }; /* the stage of a call that works; those before prepare it */
+
+/* A trait: calls with the same attributes enqueue the same work, and XLA may capture it and replay it. */
+enum { XLA_CAN_BE_CAPTURED = 1 };
+
 enum xla_error_code {
     XLA_INVALID_ARGUMENT = 3,
     XLA_RESOURCE_EXHAUSTED = 8,
@@ -71,12 +76,31 @@ struct xla_error_arguments {
     int code;
 };
 
+/* On CUDA. */
+struct xla_stream_arguments {
+    size_t struct_size;
+    struct xla_extension *extensions;
+    void *context; /* of the call */
+    void *stream;  /* set by XLA */
+};
+
+struct xla_device_arguments {
+    size_t struct_size;
+    struct xla_extension *extensions;
+    void *context;  /* of the call */
+    int32_t device; /* set by XLA: CUDA's number */
+};
+
 struct xla_api {
     size_t struct_size;
     struct xla_extension *extensions;
     struct xla_version version;
     const void *internal;
     struct xla_error *(*error_create)(struct xla_error_arguments *arguments);
+    void (*unused[3])(void);
+    struct xla_error *(*stream_get)(struct xla_stream_arguments *arguments);
+    void (*unused_too[12])(void);
+    struct xla_error *(*device_get)(struct xla_device_arguments *arguments);
 };
 
 struct xla_buffer {

@@ -30,6 +30,7 @@ def names_for(package):
         importlib.import_module("libtopk.torch")
         names["x"], names["a"] = there.from_numpy(ROWS), there.from_numpy(ROWS[0])
     elif package == "jax":
+        importlib.import_module("libtopk.jax")
         there.config.update("jax_enable_x64", True)
         names["x"] = there.numpy.asarray(ROWS)
     elif package == "pyarrow":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The handlers that programs of XLA call, called as XLA does, without JAX: also as a program from a file may call them."""
+"""The handlers that programs of XLA call, called as XLA does, without JAX: also as a program from a file may call them. On
+the emulated GPU, whose memory is the host's, these are the handlers for CUDA."""
 import ctypes
 
 import numpy as np
@@ -9,11 +10,11 @@ import oracle
 from backend import ON_GPU
 from libtopk import _core
 
-pytestmark = pytest.mark.skipif(ON_GPU, reason="handlers serve the CPU alone")
-
+PLATFORM, DEVICE = ("cuda", 0) if ON_GPU else ("cpu", -1)
 SELECT, KTH, F32 = 1, 2, 3
+INITIALIZE, EXECUTE = 2, 3  # stages of a call
 TYPES = {"float32": 11, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "bool": 1}  # XLA's numbers
-CODES = {3: "invalid argument", 8: "resource exhausted", 12: "unimplemented"}
+CODES = {3: "invalid argument", 8: "resource exhausted", 12: "unimplemented", 13: "internal"}
 
 
 class Head(ctypes.Structure):
@@ -37,11 +38,23 @@ class Error(Head):
     _fields_ = [("message", ctypes.c_char_p), ("code", ctypes.c_int)]
 
 
+class StreamArguments(Head):
+    _fields_ = [("context", ctypes.c_void_p), ("stream", ctypes.c_void_p)]
+
+
+class DeviceArguments(Head):
+    _fields_ = [("context", ctypes.c_void_p), ("device", ctypes.c_int32)]
+
+
 MAKE_ERROR = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Error))
+GET_STREAM = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(StreamArguments))
+GET_DEVICE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(DeviceArguments))
 
 
 class Api(Head):
-    _fields_ = [("version", Version), ("internal", ctypes.c_void_p), ("make_error", MAKE_ERROR)]
+    _fields_ = [("version", Version), ("internal", ctypes.c_void_p), ("make_error", MAKE_ERROR),
+                ("unused", ctypes.c_void_p * 3), ("get_stream", GET_STREAM), ("unused_too", ctypes.c_void_p * 12),
+                ("get_device", GET_DEVICE)]
 
 
 class Buffer(Head):
@@ -74,7 +87,7 @@ class Call(Head):
 def handler(operation):
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address = pointer(_core.xla_handler("cpu", operation), None)
+    address = pointer(_core.xla_handler(PLATFORM, operation), None)
     return ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Call))(address)
 
 
@@ -88,16 +101,39 @@ def buffer_of(array):
     return Buffer(ctypes.sizeof(Buffer), None, TYPES[array.dtype.name], data, array.ndim, dims)
 
 
-def call(operation, arguments, results, attributes):
-    """Runs a handler over arrays. Returns (code, message) of its error, or None."""
-    errors = []
+CONTEXT, OF_XLA = 0x1234, 0x5678  # where XLA's own things might lie
+
+
+class Xla:
+    """What XLA says of the call at hand: its device; whether it has no stream. `asked` is what it was asked for."""
+
+    def __init__(self, device=0, has_stream=True):
+        self.device, self.has_stream, self.asked = device, has_stream, []
+
+    def get_stream(self, given):
+        assert given.contents.context == CONTEXT and given.contents.size >= 32
+        self.asked.append("stream")
+        given.contents.stream = None  # the device's own
+        return None if self.has_stream else OF_XLA
+
+    def get_device(self, given):
+        assert given.contents.context == CONTEXT and given.contents.size >= 28
+        self.asked.append("device")
+        given.contents.device = self.device
+        return OF_XLA if self.device is None else None
+
+
+def call(operation, arguments, results, attributes, xla=None, stage=EXECUTE):
+    """Runs a handler over arrays. Returns (code, message) of its error, None, or OF_XLA for an error that XLA made."""
+    errors, xla = [], xla or Xla()
 
     @MAKE_ERROR
     def make_error(given):
         errors.append((given.contents.code, given.contents.message.decode()))
         return 1
 
-    api = Api(ctypes.sizeof(Api), None, Version(ctypes.sizeof(Version), None, 0, 3), None, make_error)
+    api = Api(ctypes.sizeof(Api), None, Version(ctypes.sizeof(Version), None, 0, 3), None, make_error, (None,) * 3,
+              GET_STREAM(xla.get_stream), (None,) * 12, GET_DEVICE(xla.get_device))
     sides = []
     for arrays in (arguments, results):
         kinds = (ctypes.c_int * len(arrays))(*[1] * len(arrays))
@@ -107,9 +143,13 @@ def call(operation, arguments, results, attributes):
     names = [Text(name.encode(), len(name)) for name in attributes]
     given = Attributes(ctypes.sizeof(Attributes), None, len(names), (ctypes.c_int * len(names))(*[3] * len(names)),
                        (ctypes.POINTER(Text) * len(names))(*map(ctypes.pointer, names)), pointers(scalars))
-    frame = Call(ctypes.sizeof(Call), None, ctypes.pointer(api), None, 3, *sides, given)
+    frame = Call(ctypes.sizeof(Call), None, ctypes.pointer(api), CONTEXT, stage, *sides, given)
     failed = handler(operation)(ctypes.byref(frame))
+    if failed == OF_XLA:
+        return failed
     assert bool(failed) == bool(errors)
+    if not ON_GPU:
+        assert not xla.asked
     return errors[0] if errors else None
 
 
@@ -118,7 +158,7 @@ def settings(k, largest=1, nan_last=0):
 
 
 def scratch_for(operation, rows, length, is_wide, k, largest=1, nan_last=0):
-    return np.full(_core.xla_scratch("cpu", operation, F32, rows, length, is_wide, k, largest, nan_last), 0x5a, np.uint8)
+    return np.full(_core.xla_scratch(DEVICE, operation, F32, rows, length, is_wide, k, largest, nan_last), 0x5a, np.uint8)
 
 
 X = np.random.default_rng(2).integers(-50, 50, (3, 4, 500)).astype(np.float32)
@@ -137,9 +177,11 @@ def test_results(index_type, largest, nan_last):
     wanted = oracle.select(rows, 20, X.dtype, **choice)
     assert oracle.all_same([values.reshape(12, 20), indices.reshape(12, 20)], [wanted[0], wanted[1].astype(index_type)])
 
-    found, better, equal = np.empty((3, 4), np.float32), np.empty((3, 4), index_type), np.empty((3, 4), index_type)
+    found, counts = np.empty((3, 4), np.float32), [np.empty((3, 4, *(() if is_wide else (2,))), index_type) for _ in "12"]
     scratch = scratch_for(KTH, 12, 500, is_wide, 20, largest, nan_last)
-    assert call(KTH, [X], [found, better, equal, scratch], settings(20, largest, nan_last)) is None
+    assert call(KTH, [X], [found, *counts, scratch], settings(20, largest, nan_last)) is None
+    better, equal = counts if is_wide else (each[..., 0] for each in counts)
+    assert is_wide or not any(each[..., 1].any() for each in counts)
     wanted = [oracle.kth(row, 20, **choice) for row in rows]
     assert [*zip(found.ravel(), better.ravel(), equal.ravel())] == wanted
 
@@ -166,13 +208,13 @@ def test_nothing_to_do():
     empty = np.empty((2, 0), np.float32)
     assert call(SELECT, [empty], [empty, np.empty((2, 0), np.int32), np.empty(0, np.uint8)], settings(0)) is None
     none = np.empty((0, 5), np.float32)
-    counts = np.empty(0, np.int32)
+    counts = np.empty((0, 2), np.int32)
     assert call(KTH, [none], [np.empty(0, np.float32), counts, counts, np.empty(0, np.uint8)], settings(1)) is None
 
 
 V, I, S = np.empty((2, 3), np.float32), np.empty((2, 3), np.int32), np.empty(100_000, np.uint8)
 ROWS = np.ones((2, 9), np.float32)
-F, C = np.empty(2, np.float32), np.empty(2, np.int32)
+F, C = np.empty(2, np.float32), np.empty((2, 2), np.int32)
 
 
 @pytest.mark.parametrize("operation, arguments, results, given, words", [
@@ -184,30 +226,57 @@ F, C = np.empty(2, np.float32), np.empty(2, np.int32)
     (SELECT, [np.array(1.0, np.float32)], [V, I, S], settings(3), "types"),
     (SELECT, [ROWS], [V, I, S], settings(4), "room"), (SELECT, [ROWS], [V[:1], I, S], settings(3), "room"),
     (SELECT, [ROWS], [V, I, S], settings(-3), "room"),
-    (KTH, [ROWS], [F, C, C[:1], S], settings(3), "room"), (KTH, [ROWS], [F, C, C.astype(np.int64), S], settings(3), "room"),
-    (KTH, [ROWS], [F, C, C, S[:31]], settings(3), "room"), (KTH, [ROWS], [F, C, C, S], settings(-1), "k_max"),
+    (KTH, [ROWS], [F, C, C[:1], S], settings(3), "room"), (KTH, [ROWS], [F, C, C[:, 0].astype(np.int64), S], settings(3), "room"),
+    (KTH, [ROWS], [F, C[:, 0], C[:, 0], S], settings(3), "room"), (KTH, [ROWS], [F[:1], C, C, S], settings(3), "room"),
+    (KTH, [ROWS], [F, C, C, S], settings(-1), "k_max"),
     (SELECT, [ROWS[0]], [ROWS[0, :3], I[0], S], settings(3), "overlap")])
 def test_errors(operation, arguments, results, given, words):
     code, message = call(operation, arguments, results, given)
     assert CODES[code] == "invalid argument" and words in message
 
 
-def test_version():
+def test_metadata():
     for operation in (SELECT, KTH):
-        metadata = Metadata(ctypes.sizeof(Metadata), Version(ctypes.sizeof(Version)), 0)
+        metadata = Metadata(ctypes.sizeof(Metadata), Version(ctypes.sizeof(Version)), 9)
         extension = Extension(ctypes.sizeof(Extension), 1, None, ctypes.pointer(metadata))
         frame = Call(ctypes.sizeof(Call), ctypes.addressof(extension))
         assert not handler(operation)(ctypes.byref(frame))
-        assert (metadata.version.major, metadata.version.minor) == (0, 3)
+        assert (metadata.version.major, metadata.version.minor, metadata.traits) == (0, 3, 1 if ON_GPU else 0)
+
+
+def test_stages():
+    """Before a program runs, a handler makes its context and touches nothing."""
+    xla = Xla()
+    values, indices = np.zeros((2, 3), np.float32), np.zeros((2, 3), np.int32)
+    assert call(SELECT, [ROWS], [values, indices, S], settings(3), xla, INITIALIZE) is None
+    assert xla.asked == (["device"] if ON_GPU else []) and not values.any()
+    assert call(SELECT, [ROWS], [values, indices, S], settings(3), xla) is None
+    assert xla.asked == (["device", "device", "stream"] if ON_GPU else []) and values.all()
+
+
+@pytest.mark.skipif(not ON_GPU, reason="XLA has devices and streams on a GPU")
+def test_devices_and_streams():
+    for device, code in ((64, "unimplemented"), (-1, "unimplemented"), (63, "internal")):
+        for stage in (INITIALIZE, EXECUTE):
+            error = call(SELECT, [ROWS], [V, I, S], settings(3), Xla(device), stage)
+            assert CODES[error[0]] == code and ("63" in error[1])
+    assert call(KTH, [ROWS], [F, C, C, S], settings(3), Xla(has_stream=False)) == OF_XLA
+    assert call(KTH, [ROWS], [F, C, C.copy(), S], settings(3), Xla()) is None
 
 
 def test_python():
-    for platform, operation in (("cuda", SELECT), ("cpu", 3)):
+    for platform, operation in (("rocm", SELECT), ("cpu", 3), ("cuda", 3)):
         with pytest.raises(NotImplementedError, match=f"{platform} for operation {operation}"):
             _core.xla_handler(platform, operation)
-        with pytest.raises(NotImplementedError, match=f"{platform} for operation {operation}"):
-            _core.xla_scratch(platform, operation, F32, 1, 9, False, 3, 1, 0)
+    for device, operation, words in ((-1, 3, "cpu for operation 3"), (0, 3, "cuda for operation 3")):
+        with pytest.raises(NotImplementedError, match=words):
+            _core.xla_scratch(device, operation, F32, 1, 9, False, 3, 1, 0)
+    for device in (-2, 64):
+        with pytest.raises(ValueError, match=f"device {device}"):
+            _core.xla_scratch(device, SELECT, F32, 1, 9, False, 3, 1, 0)
+    with pytest.raises(RuntimeError):
+        _core.xla_scratch(63, SELECT, F32, 1, 9, False, 3, 1, 0)
     with pytest.raises(OverflowError):
-        _core.xla_scratch("cpu", SELECT, F32, 1, 2**31, False, 3, 1, 0)
+        _core.xla_scratch(DEVICE, SELECT, F32, 1, 2**31, False, 3, 1, 0)
     with pytest.raises(ValueError):
-        _core.xla_scratch("cpu", SELECT, F32, -1, 5, False, 3, 1, 0)
+        _core.xla_scratch(DEVICE, SELECT, F32, -1, 5, False, 3, 1, 0)

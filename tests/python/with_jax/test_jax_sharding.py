@@ -13,6 +13,7 @@ from jax.sharding import PartitionSpec as P  # noqa: E402
 import rows  # noqa: E402
 from libtopk.jax import kth, top_k  # noqa: E402
 
+pytestmark = pytest.mark.skipif(jax.device_count() < 4, reason="there are fewer than four devices")
 ARRAY = rows.rows_of("float32", (4, 32), seed=2)
 SPECS = [P(), P("a"), P(("a", "b")), P(None, "b"), P("a", "b"), P("b", "a"), P(None, ("a", "b")), P(None, ("b", "a"))]
 
