@@ -41,7 +41,8 @@ its own, several at a time; that is safe. The context's threads then work for on
 of the others.
 
 Programs. jax.export takes these functions with the safety check disabled for the custom calls libtopk_select and
-libtopk_kth. The process that runs such a program imports libtopk.jax first.
+libtopk_kth. Programs whose results are TopK or Kth are written and read as they are. The process that reads or runs such a
+program imports libtopk.jax first.
 
 This module alone imports JAX, which is no dependency of libtopk. It needs JAX 0.10 and a jaxlib that serves version 0.3 of
 its interface, else importing it raises ImportError. It is tested with JAX 0.10.2 and 0.11.2.
@@ -61,7 +62,7 @@ import jax.extend
 import jax.numpy as jnp
 import jaxlib
 import numpy as np
-from jax import Array, lax
+from jax import Array, export, lax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding, PartitionSpec
@@ -253,6 +254,12 @@ def _primitive(operation):
 
 
 _primitives = {operation: _primitive(operation) for operation in _TARGETS}
+
+for _results in (TopK, Kth):  # by names that files of programs keep
+    try:
+        export.register_namedtuple_serialization(_results, serialized_name=f"libtopk.{_results.__name__}")
+    except ValueError:
+        pass  # the program has registered it, by a name of its own
 
 
 # ---- Sharding ----

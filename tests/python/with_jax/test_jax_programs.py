@@ -122,8 +122,8 @@ def test_another_version_is_refused(tmp_path):
             ours._check_interface(tmp_path)
 
 
-def run_python(script, **environment):
-    script = "import jax, numpy as np, libtopk.jax\n" + script
+def run_python(script, before="", **environment):
+    script = before + "import jax, numpy as np, libtopk.jax\n" + script
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", **environment}
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True,
                           timeout=300)
@@ -159,6 +159,38 @@ np.savez({str(tmp_path / "results.npz")!r}, *program.call(np.load({str(tmp_path 
     with np.load(tmp_path / "results.npz") as results:
         results = [results[name] for name in results.files]
     assert rows.agree(results[:2], rows.top_k(array, 500)) and rows.agree(results[2:], rows.kth(array, 500))
+
+
+WRITING = """
+from jax import export
+checks = [export.DisabledSafetyCheck.custom_call(name) for name in ("libtopk_select", "libtopk_kth")]
+made = export.export(jax.jit(lambda x: (libtopk.jax.top_k(x, 20), libtopk.jax.kth(x, 20))), disabled_checks=checks)
+open(PATH, "wb").write(made(jax.ShapeDtypeStruct((3, 500), np.float32)).serialize())
+"""
+READING = """
+from jax import export
+best, rank = export.deserialize(bytearray(open(PATH, "rb").read())).call(np.load(ARRAY))
+assert type(best) is libtopk.TopK and type(rank) is libtopk.Kth
+np.savez(RESULTS, *best, *rank)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "export.register_namedtuple_serialization(libtopk.TopK, serialized_name='mine')"])
+def test_programs_are_written_and_read(tmp_path, before):
+    """With their named tuples, also where a program has registered one itself."""
+    pytest.importorskip("flatbuffers")
+    array = rows.rows_of("float32", (3, 500))
+    np.save(tmp_path / "array.npy", array)
+    paths = f"PATH, ARRAY, RESULTS = [f'{tmp_path}/' + name for name in ('program', 'array.npy', 'results.npz')]\n"
+    before = f"import libtopk; from jax import export; {before}\n"
+    for script in (WRITING, READING):
+        done = run_python(paths + script, before=before)
+        assert done.returncode == 0, done.stderr
+    names = {name for name in (b"libtopk.TopK", b"libtopk.Kth", b"mine") if name in (tmp_path / "program").read_bytes()}
+    assert names == ({b"mine", b"libtopk.Kth"} if "mine" in before else {b"libtopk.TopK", b"libtopk.Kth"})
+    with np.load(tmp_path / "results.npz") as results:
+        results = [results[name] for name in results.files]
+    assert rows.agree(results[:2], rows.top_k(array, 20)) and rows.agree(results[2:], rows.kth(array, 20))
 
 
 @pytest.mark.parametrize("platform", ["tpu", "rocm"])
