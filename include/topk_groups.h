@@ -40,7 +40,7 @@ extern "C" {
  * In a run or a plan of TOPK_OPERATION_SELECT_BY the outputs are those of topk_output of these names.
  *
  * Statuses as topk_select(). They are NULL_POINTER without groups; CONTRADICTION for a row_stride, begins,
- * ends or offsets; UNSUPPORTED for other shapes, for lengths, and on a GPU. */
+ * ends or offsets; UNSUPPORTED for other shapes, and for lengths. */
 TOPK_API topk_status topk_select_by(topk_context *context, const topk_problem *problem,
                                     const topk_input *input, void *values, void *indices, int64_t *counts,
                                     void *workspace, size_t workspace_bytes, topk_stream stream);

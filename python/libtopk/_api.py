@@ -192,7 +192,7 @@ def topk_by(x: Array, groups: Array, k: int | Array, largest: bool = True, sorte
 
     Returns TopKBy(values, indices, counts) of the shapes (group_count, k) twice and (group_count,). Row g is what topk()
     finds among the elements of group g alone, but positions are those in x. Groups of fewer elements than k end in padding,
-    as topk() has it. Raises as topk() does, and NotImplementedError on a GPU.
+    as topk() has it. Raises as topk() does.
     """
     groups = _core.adopt(groups)[0]
     if group_count is None:

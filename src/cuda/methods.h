@@ -19,6 +19,7 @@
     ROW(topk_cuda_drtopk)                                                                                    \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_route)                                                                                     \
+    ROW(topk_cuda_groups)                                                                                    \
     ROW(topk_cuda_merge)                                                                                     \
     ROW(topk_cuda_sort)
 

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 
 import libtopk
-from backend import ON_GPU, context, few, workspace_size
+from backend import context, few, workspace_size
 from oracle import all_same, best, padding
 from strategies import LAYOUTS, choices, extents, matrices
-
-pytestmark = pytest.mark.skipif(ON_GPU, reason="topk_by() is of the CPU")
 
 
 def topk_by(*arguments, **options):

@@ -21,7 +21,8 @@ static const backend backends[] = {
 #include "methods_cuda.def"
      },
      {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_route, &run_merge,
-      &run_kth_where, &run_ranks, &run_ranks_where, &run_sharded, &run_approximate, &run_approximate_where}},
+      &run_kth_where, &run_ranks, &run_ranks_where, &run_sharded, &run_select_by, &run_approximate,
+      &run_approximate_where}},
 };
 
 const backend *backend_named(const char *name) {
