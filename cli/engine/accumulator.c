@@ -111,7 +111,8 @@ void accumulator_push(struct accumulator *accumulator, const topk_predicate *pre
         int64_t part = least(length - at, accumulator->problem.length_max);
         const void *values =
             on_device ? slots_upload(&accumulator->slots) : (const char *)elements + (size_t)at * element;
-        push_part(accumulator, predicate, values, part, base + at);
+        topk_predicate behind;
+        push_part(accumulator, predicate_behind(predicate, at, &behind), values, part, base + at);
         if (on_device) {
             slots_pass(&accumulator->slots);
             fill(accumulator, elements, length, at + ahead);

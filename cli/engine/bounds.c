@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bounds.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "../output/element.h"
@@ -111,17 +112,112 @@ static topk_bound resolve_bound(const struct options *options, topk_type type, c
     return options_as_written(options) ? float_bound(value_of_bound(bound)) : resolve(type, *bound);
 }
 
-topk_predicate bounds_predicate(const struct options *options, topk_type type) {
-    topk_predicate predicate = options->predicate;
-    if (is_beyond(options, &options->high_beyond))
-        predicate.high = neighbour(&options->high_beyond, false);
+static topk_predicate resolve_comparison(const struct options *options, const struct comparison *comparison,
+                                         topk_type type) {
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    predicate.kind = comparison->kind;
+    if (is_beyond(options, &comparison->high_beyond))
+        predicate.high = neighbour(&comparison->high_beyond, false);
     else
-        predicate.high = resolve_bound(options, type, &predicate.high);
-    if (is_beyond(options, &options->low_beyond))
-        resolve_low(&predicate, &options->low_beyond);
+        predicate.high = resolve_bound(options, type, &comparison->high);
+    if (is_beyond(options, &comparison->low_beyond))
+        resolve_low(&predicate, &comparison->low_beyond);
     else
-        predicate.low = resolve_bound(options, type, &predicate.low);
+        predicate.low = resolve_bound(options, type, &comparison->low);
     return predicate;
+}
+
+/* ---- Several comparisons --------------------------------------------------------------------- */
+
+_Static_assert(LDBL_MANT_DIG >= 64, "long double holds every bound");
+
+static long double number_of(const topk_bound *bound) {
+    return bound->type == TOPK_BOUND_F64   ? (long double)bound->value.f64
+           : bound->type == TOPK_BOUND_I64 ? (long double)bound->value.i64
+                                           : (long double)bound->value.u64;
+}
+
+/* The bound of a range of integers that begins, or ends, at an integer. NaN: none is in it. */
+static topk_bound integer_bound(long double number, bool is_low) {
+    static const long double least = -0x1p63L, end = 0x1p64L;
+    if (isnan(number) || (is_low ? number >= end : number < least))
+        return float_bound((double)NAN);
+    if (is_low ? number < least : number >= end)
+        return float_bound(is_low ? -(double)INFINITY : (double)INFINITY);
+    if (number < 0)
+        return topk_bound_i64((int64_t)number);
+    return topk_bound_u64((uint64_t)number);
+}
+
+/* The least number of the type's kind that is above the bound. */
+static topk_bound above(topk_type type, const topk_bound *bound) {
+    const long double number = number_of(bound);
+    if (type >= TOPK_I8)
+        return integer_bound(floorl(number) + 1, true);
+    if (isinf(number) && number > 0)
+        return float_bound((double)NAN);
+    const double nearest = (double)number;
+    return float_bound((long double)nearest > number ? nearest : nextafter(nearest, (double)INFINITY));
+}
+
+static topk_bound below(topk_type type, const topk_bound *bound) {
+    const long double number = number_of(bound);
+    if (type >= TOPK_I8)
+        return integer_bound(ceill(number) - 1, false);
+    if (isinf(number) && number < 0)
+        return float_bound((double)NAN);
+    const double nearest = (double)number;
+    return float_bound((long double)nearest < number ? nearest : nextafter(nearest, -(double)INFINITY));
+}
+
+/* The greater bound, or the lesser one. NaN, which nothing meets, is taken first of all. */
+static topk_bound nearer(const topk_bound *a, const topk_bound *b, bool greater) {
+    const long double x = number_of(a), y = number_of(b);
+    if (isnan(x) || isnan(y))
+        return float_bound((double)NAN);
+    return (greater ? x >= y : x <= y) ? *a : *b;
+}
+
+/* Makes a range of a comparison that is not NE. */
+static void make_range(topk_type type, topk_predicate *predicate) {
+    const topk_bound bound = predicate->low;
+    switch (predicate->kind) {
+    case TOPK_GT:
+    case TOPK_GE:
+        predicate->low = predicate->kind == TOPK_GT ? above(type, &bound) : bound;
+        predicate->high = float_bound((double)INFINITY);
+        break;
+    case TOPK_LT:
+    case TOPK_LE:
+        predicate->high = predicate->kind == TOPK_LT ? below(type, &bound) : bound;
+        predicate->low = float_bound(-(double)INFINITY);
+        break;
+    case TOPK_EQ:
+        predicate->high = bound;
+        break;
+    default:
+        break;
+    }
+    predicate->kind = TOPK_BETWEEN;
+}
+
+int bounds_predicates(const struct options *options, topk_type type, topk_predicate *predicates) {
+    int count = 0, range = -1; /* which of them is the range of all others but NE */
+    for (int i = 0; i < options->comparison_count; i++) {
+        topk_predicate next = resolve_comparison(options, &options->comparisons[i], type);
+        if (next.kind == TOPK_NE || range < 0) {
+            range = next.kind == TOPK_NE ? range : count;
+            predicates[count++] = next;
+            continue;
+        }
+        topk_predicate *all = &predicates[range];
+        if (all->kind != TOPK_BETWEEN)
+            make_range(type, all);
+        make_range(type, &next);
+        all->low = nearer(&all->low, &next.low, true);
+        all->high = nearer(&all->high, &next.high, false);
+    }
+    return count;
 }
 
 /* ---- Numbers beyond float64 that are elements ------------------------------------------------ */
@@ -137,13 +233,12 @@ static bool is_nan(const topk_bound *bound) {
     return bound->type == TOPK_BOUND_F64 && isnan(bound->value.f64);
 }
 
-bool bounds_met(const struct options *options, const struct beyond *number) {
-    const topk_predicate *predicate = &options->predicate;
-    const bool between = predicate->kind == TOPK_BETWEEN;
-    if (is_nan(&predicate->low) || (between && is_nan(&predicate->high)))
-        return predicate->kind == TOPK_NE;
-    const int low = compare_bound(number, &predicate->low, &options->low_beyond);
-    switch (predicate->kind) {
+static bool meets(const struct comparison *comparison, const struct beyond *number) {
+    const bool between = comparison->kind == TOPK_BETWEEN;
+    if (is_nan(&comparison->low) || (between && is_nan(&comparison->high)))
+        return comparison->kind == TOPK_NE;
+    const int low = compare_bound(number, &comparison->low, &comparison->low_beyond);
+    switch (comparison->kind) {
     case TOPK_GT:
         return low > 0;
     case TOPK_GE:
@@ -156,9 +251,14 @@ bool bounds_met(const struct options *options, const struct beyond *number) {
         return low == 0;
     case TOPK_NE:
         return low != 0;
-    case TOPK_BETWEEN:
-        return low >= 0 && compare_bound(number, &predicate->high, &options->high_beyond) <= 0;
     default:
-        return true; /* there is no predicate */
+        return low >= 0 && compare_bound(number, &comparison->high, &comparison->high_beyond) <= 0;
     }
+}
+
+bool bounds_met(const struct options *options, const struct beyond *number) {
+    for (int i = 0; i < options->comparison_count; i++)
+        if (!meets(&options->comparisons[i], number))
+            return false;
+    return true;
 }

@@ -80,6 +80,8 @@ static void show(struct reader *reader, const void *elements, int64_t base, int6
         int64_t offsets[2];
         reader->problem.length_max = count;
         reader->problem.index_base = base;
+        if (reader->host->filter != NULL)
+            filter_apply(reader->host->filter, reader->host, &reader->problem, elements, NULL);
         session_where(reader->host, &reader->problem, elements, reader->predicate, reader->values,
                       reader->indices, reader->chunk, offsets);
         shown = (struct shown){reader->values, reader->indices, base, offsets[1]};

@@ -21,7 +21,8 @@ static void describe_number(const struct line_format *format, const struct line_
                             size_t size) {
     char token[4 * TOKEN_SHOWN + 4];
     show_token(error, token);
-    const topk_type type = format->type;
+    const topk_type type = error->condition != NULL ? TOPK_F64 : format->type;
+    const bool sizes = format->sizes && error->condition == NULL;
     switch (error->number) {
     case NUMBER_RANGE:
         snprintf(reason, size, "%s is out of the range of %s", token,
@@ -34,15 +35,21 @@ static void describe_number(const struct line_format *format, const struct line_
             snprintf(reason, size, "'%s' has a point, but --decimal says that decimals have a comma", token);
         else
             snprintf(reason, size, "'%s' has a comma, but decimals need a point (%s)%s", token,
-                     format->sizes ? "LC_ALL=C" : "LC_ALL=C, or --decimal ,",
-                     format->sizes || format->delimiter >= 0 ? "" : "; fields need --csv");
+                     sizes ? "LC_ALL=C" : "LC_ALL=C, or --decimal ,",
+                     sizes || format->delimiter >= 0 ? "" : "; fields need --csv");
         break;
     default:
         snprintf(reason, size, "'%s' is not %s", token,
-                 format->sizes      ? "a size"
+                 sizes              ? "a size"
                  : type == TOPK_F64 ? "a number"
                                     : "a decimal integer, as --dtype asks for");
     }
+}
+
+static void describe_condition(const struct line_error *error, char *reason, size_t size) {
+    const size_t length = strlen(reason);
+    if (error->condition != NULL)
+        snprintf(reason + length, size - length, ", which --if '%.80s' compares", error->condition->text);
 }
 
 void bad_line_describe(const struct line_format *format, const struct line_error *error, char *reason,
@@ -55,7 +62,8 @@ void bad_line_describe(const struct line_format *format, const struct line_error
         snprintf(reason, size, "a quote is not closed");
         break;
     case LINE_NO_FIELD:
-        snprintf(reason, size, "line has no field %" PRId64, format->field);
+        snprintf(reason, size, "line has no field %" PRId64,
+                 error->condition != NULL ? error->condition->field : format->field);
         break;
     case LINE_EXTRA_FIELDS:
         snprintf(reason, size, "line holds more than a number; choose with --field");
@@ -63,4 +71,5 @@ void bad_line_describe(const struct line_format *format, const struct line_error
     default:
         describe_number(format, error, reason, size);
     }
+    describe_condition(error, reason, size);
 }

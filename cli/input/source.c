@@ -100,7 +100,8 @@ static bool next_of_chunk(struct source *source, struct piece *piece) {
                             .rows = 1,
                             .begin = text->base + begin,
                             .length = source->run_done - begin,
-                            .text = text};
+                            .text = text,
+                            .met = text->met != NULL ? text->met + begin : NULL};
     return true;
 }
 

@@ -52,6 +52,7 @@ void text_open(struct text *text, const struct options *options) {
         .rounds = options->dtype == TOPK_F64,
     };
     text->by = options->by_field;
+    memcpy(text->conditions, options->conditions, sizeof text->conditions);
     text->parts = allocate(BLOCKS_MAX, sizeof *text->parts);
     text->usual_bytes = (size_t)BLOCKS_MIN * BLOCK_BYTES;
     bytes_begin(&text->bytes, text->name, text->ranges[0].descriptor, UINT64_MAX, text->format.end,
@@ -120,26 +121,75 @@ static bool is_beyond(const struct line_format *format, const struct line_error 
            (error->number == NUMBER_RANGE || error->number == NUMBER_INEXACT);
 }
 
+/* Takes a line out of those that hold elements. `error` is why; LINE_OK: it does not meet the conditions. */
+static void leave_out(const struct text *text, struct text_part *part, size_t slot,
+                      const struct line_error *error) {
+    const bool beyond = error->condition == NULL && is_beyond(&text->format, error);
+    const bool filtered = error->kind == LINE_OK;
+    if (!beyond && !filtered && part->invalid_count == part->beyond_count + part->filtered_count) {
+        part->first_invalid = *error;
+        part->first_invalid_slot = slot;
+    }
+    part->beyond_count += beyond;
+    part->filtered_count += filtered;
+    text->invalid[part->from.count + (size_t)part->invalid_count++] = (int64_t)slot;
+    text->values[slot].u64 = 0;
+    if (text->met != NULL)
+        text->met[slot] = !filtered;
+}
+
+/* Looks at the conditions of the lines from slot `first` on, which hold numbers. False: that of a line cannot be
+ * told, and it is not passed over; then the part ends before it, and its error is fatal. */
+static bool filter(const struct text *text, struct text_part *part, size_t first) {
+    for (size_t slot = first; slot < part->to.count; slot++) {
+        const size_t begin = text->starts[slot];
+        const size_t end = slot + 1 < part->to.count ? text->starts[slot + 1] : part->to.at;
+        struct line_error error;
+        text->met[slot] = conditions_met(&text->format, text->conditions, text->options->condition_count,
+                                         text->lines + begin, end - begin, &error);
+        if (error.kind == LINE_OK)
+            continue;
+        if (!passes_over(text, &error)) {
+            part->to = (struct line_cursor){begin, slot};
+            part->fatal = error;
+            return false;
+        }
+        leave_out(text, part, slot, &error);
+    }
+    return true;
+}
+
+/* The error of a line whose number is wrong or beyond float64, if it meets the conditions; else LINE_OK. */
+static struct line_error filtered_error(const struct text *text, const struct text_part *part,
+                                        const struct line_error *error) {
+    struct line_error of_condition;
+    const bool met = conditions_met(&text->format, text->conditions, text->options->condition_count,
+                                    text->lines + part->to.at, error->line_length, &of_condition);
+    of_condition.line_length = error->line_length;
+    return met ? *error : of_condition;
+}
+
 static bool parse_part(const void *work, int64_t index) {
     const struct text *text = work;
     struct text_part *part = &text->parts[index];
     part->to = part->from;
-    part->invalid_count = part->beyond_count = 0;
+    part->invalid_count = part->beyond_count = part->filtered_count = 0;
     for (;;) {
         struct line_error error;
+        const size_t first = part->to.count;
         lines_parse(&text->format, text->lines, part->stop, text->lines_end, text->values, text->starts,
                     (size_t)text->room, &part->to, &error);
         part->fatal = error;
-        const bool beyond = is_beyond(&text->format, &error);
-        if (error.kind == LINE_OK || (!beyond && !passes_over(text, &error)))
+        if (text->met != NULL && !filter(text, part, first))
             return true;
-        if (!beyond && part->invalid_count == part->beyond_count) {
-            part->first_invalid = error;
-            part->first_invalid_slot = part->to.count;
-        }
-        part->beyond_count += beyond;
-        text->invalid[part->from.count + (size_t)part->invalid_count++] = (int64_t)part->to.count;
-        text->values[part->to.count].u64 = 0;
+        if (error.kind == LINE_OK || error.kind == LINE_UNCLOSED)
+            return true;
+        if (text->met != NULL)
+            part->fatal = error = filtered_error(text, part, &error);
+        const bool beyond = error.condition == NULL && is_beyond(&text->format, &error);
+        if (error.kind != LINE_OK && !beyond && !passes_over(text, &error))
+            return true;
+        leave_out(text, part, part->to.count, &error);
         text->starts[part->to.count++] = part->to.at;
         part->to.at += error.line_length;
     }
@@ -151,7 +201,9 @@ static void reserve(struct text *text, int64_t lines) {
     text->room = lines;
     text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
     text->starts = reallocate(text->starts, (uint64_t)lines, sizeof *text->starts);
-    if (text->options->skip_invalid || has_beyond(&text->format))
+    if (text->options->condition_count > 0)
+        text->met = reallocate(text->met, (uint64_t)lines, 1);
+    if (text->options->skip_invalid || text->met != NULL || has_beyond(&text->format))
         text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
 }
 
@@ -186,6 +238,8 @@ static void close_gap(struct text *text, struct text_part *part, size_t slot) {
         return;
     memmove(text->values + slot, text->values + from, count * sizeof *text->values);
     memmove(text->starts + slot, text->starts + from, count * sizeof *text->starts);
+    if (text->met != NULL)
+        memmove(text->met + slot, text->met + from, count);
     for (int64_t i = 0; i < part->invalid_count; i++)
         text->invalid[slot + (size_t)i] = text->invalid[from + (size_t)i] - (int64_t)(from - slot);
     part->first_invalid_slot -= from - slot;
@@ -201,6 +255,8 @@ static void keep_beyond(struct text *text, const struct text_part *part, const i
         text->beyond = reallocate(text->beyond, (uint64_t)text->beyond_room, sizeof *text->beyond);
     }
     for (int64_t i = 0; i < part->invalid_count; i++) {
+        if (text->met != NULL && !text->met[slots[i]])
+            continue;
         union number value;
         size_t start;
         struct line_cursor cursor = {.at = text->starts[slots[i]]};
@@ -217,7 +273,7 @@ static void note_invalid(struct text *text, const struct text_part *part) {
     if (part->invalid_count == 0)
         return;
     const int64_t *slots = text->invalid + part->from.count;
-    const int64_t invalid = part->invalid_count - part->beyond_count;
+    const int64_t invalid = part->invalid_count - part->beyond_count - part->filtered_count;
     if (part->beyond_count > 0)
         keep_beyond(text, part, slots);
     if (text->invalid_total == 0 && invalid > 0) {
@@ -283,13 +339,14 @@ static void join(struct text *text, struct blocks *blocks) {
 }
 
 /* The field that the header's last line calls so. */
-static int64_t named_field(const struct text *text, const char *line, size_t length, const char *name) {
+static int64_t named_field(const struct text *text, const char *line, size_t length, const char *name,
+                           size_t name_length) {
     char reason[256];
-    const int64_t field = line_column(&text->format, line, length, name);
+    const int64_t field = line_column(&text->format, line, length, name, name_length);
     if (field > 0)
         return field;
-    snprintf(reason, sizeof reason, "the header names %s column '%.100s'",
-             field == 0 ? "no" : "more than one", name);
+    snprintf(reason, sizeof reason, "the header names %s column '%.*s'",
+             field == 0 ? "no" : "more than one", name_length < 100 ? (int)name_length : 100, name);
     fail_in_line(text->name, text->ranges[text->range].file, text->header_passed + 1, reason);
 }
 
@@ -307,9 +364,13 @@ static void take_header_line(struct text *text, const char *line, size_t length)
     }
     if (text->header_passed + 1 < options->header)
         return;
-    text->format.field = named_field(text, line, length, options->column);
+    text->format.field = named_field(text, line, length, options->column, strlen(options->column));
     if (options->by != NULL)
-        text->by = named_field(text, line, length, options->by);
+        text->by = named_field(text, line, length, options->by, strlen(options->by));
+    for (int i = 0; i < options->condition_count; i++) {
+        struct condition *condition = &text->conditions[i];
+        condition->field = named_field(text, line, length, condition->name, condition->name_length);
+    }
     text->has_column = true;
 }
 
@@ -434,9 +495,12 @@ bool text_run(const struct text *text, struct run *run) {
 
 int64_t text_compact(struct text *text) {
     int64_t count = 0;
-    for (struct run run = {0}; text_run(text, &run); count += run.end - run.begin)
-        memmove(text->values + count, text->values + run.begin,
-                (size_t)(run.end - run.begin) * sizeof *text->values);
+    for (struct run run = {0}; text_run(text, &run); count += run.end - run.begin) {
+        const size_t length = (size_t)(run.end - run.begin);
+        memmove(text->values + count, text->values + run.begin, length * sizeof *text->values);
+        if (text->met != NULL)
+            memmove(text->met + count, text->met + run.begin, length);
+    }
     return count;
 }
 
@@ -460,6 +524,7 @@ void text_close(struct text *text) {
     release(text->parts);
     release(text->values);
     release(text->starts);
+    release(text->met);
     release(text->invalid);
     release(text->beyond);
 }

@@ -26,6 +26,7 @@ struct text_part {
     struct line_cursor to;           /* behind its last line */
     int64_t invalid_count;           /* of its lines: slots are in text->invalid, from place from.count on */
     int64_t beyond_count;            /* of these, the ones that hold a number beyond float64 */
+    int64_t filtered_count;          /* of these, the ones that do not meet the conditions */
     struct line_error first_invalid; /* of the others */
     size_t first_invalid_slot;
     struct line_error fatal; /* of the line at `to`; LINE_OK: there is none */
@@ -41,6 +42,7 @@ struct text {
     int64_t header_passed; /* lines of the range's file that came before that one, but other ranks' */
     struct line_format format;
     int64_t by;           /* --by: the field whose values make groups */
+    struct condition conditions[CONDITIONS_MAX]; /* as the options have them, with fields of the file at hand */
     char *header;         /* --column: the lines of the first file's header, with their ends */
     size_t header_length; /* of these bytes */
     bool has_column;      /* some header has named it */
@@ -64,6 +66,7 @@ struct text {
     int64_t room; /* for lines */
     union number *values;
     size_t *starts;
+    unsigned char *met; /* whether a line meets the conditions; NULL: there are none */
 
     /* The chunk's lines that hold no element, in order. They count as lines, and their values are 0. */
     int64_t *invalid; /* NULL: such a line ends the tool */
@@ -106,7 +109,8 @@ const char *text_line(const struct text *text, int64_t index, size_t *length);
 /* The next run of valid lines of the chunk, as long as can be; false at its end. */
 bool text_run(const struct text *text, struct run *run);
 
-/* Moves the values of the chunk's valid lines to the front, and returns how many they are. */
+/* Moves the values of the chunk's valid lines, and whether they meet the conditions, to the front. Returns how many
+ * they are. */
 int64_t text_compact(struct text *text);
 
 /* Says how many lines were skipped. */

@@ -21,6 +21,7 @@ enum key {
     KEY_FIELD,
     KEY_COLUMN,
     KEY_BY,
+    KEY_IF,
     KEY_DELIMITER,
     KEY_DECIMAL,
     KEY_CSV,

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,8 +22,8 @@ static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
     if (!text && (options_fields(options) || options->header > 0 || options->skip_invalid || options->human ||
-                  options->zero_terminated || options->decimal != 0))
-        fail_usage("--field, --column, --delimiter, --decimal, --csv, --header, --skip-invalid, --human and "
+                  options->zero_terminated || options->decimal != 0 || options->condition_count > 0))
+        fail_usage("--field, --column, --delimiter, --decimal, --csv, --header, --skip-invalid, --human, --if and "
                    "--zero-terminated are "
                    "for text, and '%s' is %s",
                    options->path, format_words[format]);
@@ -47,8 +48,11 @@ static void check_input(const struct options *options) {
     if (((format >= FORMAT_FVECS && format <= FORMAT_IBIN) || format == FORMAT_SAFETENSORS) &&
         options->dtype != TOPK_TYPE_UNDEFINED)
         fail_usage("--dtype has no meaning for %s", format_words[format]);
-    check_bound(options, &options->predicate.low, &options->low_beyond);
-    check_bound(options, &options->predicate.high, &options->high_beyond);
+    for (int i = 0; i < options->comparison_count; i++) {
+        const struct comparison *comparison = &options->comparisons[i];
+        check_bound(options, &comparison->low, &comparison->low_beyond);
+        check_bound(options, &comparison->high, &comparison->high_beyond);
+    }
 }
 
 static void check_shards(const struct options *options) {
@@ -80,7 +84,7 @@ static void check_mpi(const struct argp *argp, const struct options *options) {
         fail_usage("--mpi is for CPUs, not for --device cuda");
     if (options->column != NULL)
         fail_usage("--mpi takes no --column: one rank alone reads the header");
-    if (argp == &kth_argp && options_predicate(options) != NULL)
+    if (argp == &kth_argp && options_filters(options))
         fail_usage("kth --mpi takes no predicate");
     if (options_approximate(&options->problem))
         fail_usage(
@@ -103,7 +107,7 @@ static void check_decimal(const struct options *options) {
 
 /* The elements that tie are counted in another pass, which knows no predicate. */
 static void check_all_ties(const struct options *options) {
-    if (options->all_ties && options_predicate(options) != NULL)
+    if (options->all_ties && options_filters(options))
         fail_usage("--ties=all takes no predicate; `topk kth' prints a bound for `topk where'");
     if (options->all_ties && options_approximate(&options->problem))
         fail_usage("--ties=all is exact: it takes no --epsilon, --epsilon-relative and --max-iterations");
@@ -129,8 +133,36 @@ static void check_by(struct options *options) {
         fail_usage("--by takes no --method, --tuning, --max-iterations, --epsilon and --epsilon-relative");
 }
 
-const topk_predicate *options_predicate(const struct options *options) {
-    return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
+/* Two comparisons are one range, unless NE makes a hole in it. */
+bool options_masks(const struct options *options) {
+    bool holes = false;
+    for (int i = 0; i < options->comparison_count; i++)
+        holes |= options->comparisons[i].kind == TOPK_NE;
+    return options->condition_count > 0 || (holes && options->comparison_count > 1);
+}
+
+/* A header is to say which fields the names are of. */
+static void check_conditions(struct options *options) {
+    for (int i = 0; i < options->condition_count; i++) {
+        struct condition *condition = &options->conditions[i];
+        char name[24];
+        if (!options_fields(options))
+            fail_usage(
+                "--if needs --field, --column, --csv or --delimiter: without them lines have no fields");
+        snprintf(name, sizeof name, "%.*s", (int)(condition->name_length < 23 ? condition->name_length : 23),
+                 condition->name);
+        if (options->column == NULL && !integer_parse(name, 1, INT64_MAX, &condition->field))
+            fail_usage("--if '%s': '%.*s' is no integer from 1 up; beside --column it is a name",
+                       condition->text, (int)condition->name_length, condition->name);
+        if (!condition_read_value(condition, options_point(options)))
+            fail_usage("--if '%s': '%.*s' is not a number, and text has no order", condition->text,
+                       (int)condition->value_length, condition->value);
+    }
+    if (!options_masks(options))
+        return;
+    if (options->context.backend == TOPK_BACKEND_CUDA)
+        fail_usage("--device cuda takes no --if, and no --ne beside another condition");
+    options->context.backend = TOPK_BACKEND_CPU;
 }
 
 bool options_counts(const struct options *options) {
@@ -141,7 +173,7 @@ bool options_counts(const struct options *options) {
 }
 
 topk_operation options_selection(const struct options *options) {
-    return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
+    return options_filters(options) ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
 }
 
 bool options_writes_arrays(const struct options *options) {
@@ -156,7 +188,6 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         .k = -1,
         .takes_places = argp == &kth_argp,
         .problem = TOPK_PROBLEM_INIT,
-        .predicate = TOPK_PREDICATE_INIT,
         .context = TOPK_CONTEXT_OPTIONS_INIT,
         .piece_bytes = (int64_t)256 << 20,
     };
@@ -174,7 +205,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     if (options->path == NULL)
         fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
     bool filters = argp == &where_argp || argp == &count_argp || argp == &mask_argp;
-    if (filters ? options_predicate(options) == NULL : options->k < 0)
+    if (filters ? !options_filters(options) : options->k < 0)
         fail_usage("%s needs %s", argv[0],
                    filters             ? "a predicate, e.g. --gt 0"
                    : argp == &kth_argp ? "-k K or --quantile Q"
@@ -189,6 +220,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     if (options->column != NULL && options->header == 0)
         options->header = 1;
     check_by(options);
+    check_conditions(options);
     check_outputs(options, !options_writes_arrays(options));
     const int reason = open_input(options);
     check_input(options);

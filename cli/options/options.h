@@ -32,6 +32,16 @@ struct shard_file {
     int descriptor; /* open for reading */
 };
 
+/* A comparison of the elements, as it is written: see bounds.h. */
+struct comparison {
+    topk_predicate_kind kind;  /* GT to BETWEEN */
+    topk_bound low, high;      /* `low` is the only one but of BETWEEN */
+    struct beyond low_beyond;  /* that bound if float64 cannot hold it; else its text is NULL */
+    struct beyond high_beyond;
+};
+
+enum { COMPARISONS_MAX = 16, CONDITIONS_MAX = 16 };
+
 struct options {
     /* The input. */
     const char *path;          /* "-": standard input; of shards the pattern */
@@ -73,9 +83,11 @@ struct options {
     bool all_ties;              /* select: of the elements equal to the k-th all are taken */
     bool padding;               /* kth: a place that no element has is no error */
     topk_problem problem;       /* ranking options, approximation, method and tuning alone */
-    topk_predicate predicate;   /* UNDEFINED: not given. As written: see bounds_predicate() */
-    struct beyond low_beyond; /* its lower, or only, bound if float64 cannot hold it; else its text is NULL */
-    struct beyond high_beyond;
+    /* What elements must meet: all of these. */
+    struct comparison comparisons[COMPARISONS_MAX];
+    int comparison_count;
+    struct condition conditions[CONDITIONS_MAX]; /* on other fields of a line; beside --column they have no number yet */
+    int condition_count;
 
     /* The run. */
     bool mpi;                  /* each rank of a job of mpirun takes a part of the input */
@@ -120,8 +132,13 @@ static inline bool options_fields(const struct options *options) {
     return options->field > 0 || options->column != NULL || options->delimiter >= 0;
 }
 
-/* The predicate, or NULL if none is given. */
-const topk_predicate *options_predicate(const struct options *options);
+/* Whether elements must meet a condition. */
+static inline bool options_filters(const struct options *options) {
+    return options->comparison_count > 0 || options->condition_count > 0;
+}
+
+/* Whether that is more than one predicate of the library can say. */
+bool options_masks(const struct options *options);
 
 /* Whether a place is a part of how many elements there are. */
 bool options_counts(const struct options *options);

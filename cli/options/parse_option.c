@@ -56,16 +56,23 @@ static void parse_bound(struct options *options, const char *text, topk_bound *b
 
 static void parse_predicate(struct argp_state *state, struct options *options, topk_predicate_kind kind,
                             const char *text) {
-    topk_predicate *predicate = &options->predicate;
-    if (predicate->kind != TOPK_PREDICATE_UNDEFINED)
-        fail_usage("one predicate is enough");
-    predicate->kind = kind;
-    parse_bound(options, text, &predicate->low, &options->low_beyond);
+    if (options->comparison_count == COMPARISONS_MAX)
+        fail_usage("more than %d comparisons", (int)COMPARISONS_MAX);
+    struct comparison *comparison = &options->comparisons[options->comparison_count++];
+    *comparison = (struct comparison){.kind = kind};
+    parse_bound(options, text, &comparison->low, &comparison->low_beyond);
     if (kind != TOPK_BETWEEN)
         return;
     if (state->next >= state->argc)
         fail_usage("--between takes two bounds");
-    parse_bound(options, state->argv[state->next++], &predicate->high, &options->high_beyond);
+    parse_bound(options, state->argv[state->next++], &comparison->high, &comparison->high_beyond);
+}
+
+static void parse_condition(struct options *options, const char *text) {
+    if (options->condition_count == CONDITIONS_MAX)
+        fail_usage("more than %d times --if", (int)CONDITIONS_MAX);
+    if (!condition_parse(text, &options->conditions[options->condition_count++]))
+        fail_usage("--if: '%s' is no field, comparison and value, such as 'price>=2.5' or 'city=Rome'", text);
 }
 
 static int parse_delimiter(const char *text) {
@@ -159,6 +166,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_BY:
         options->by = argument;
+        break;
+    case KEY_IF:
+        parse_condition(options, argument);
         break;
     case KEY_DELIMITER:
         options->delimiter = parse_delimiter(argument);

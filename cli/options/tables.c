@@ -85,7 +85,7 @@ static const struct argp_option order_options[] = {
 };
 
 static const struct argp_option predicate_options[] = {
-    {NULL, 0, NULL, 0, "Predicate, one:", 4},
+    {NULL, 0, NULL, 0, "Conditions, all of which must hold:", 4},
     {"gt", KEY_PREDICATE + TOPK_GT, "X", 0, "Elements above X", 0},
     {"ge", KEY_PREDICATE + TOPK_GE, "X", 0, "Elements not below X", 0},
     {"lt", KEY_PREDICATE + TOPK_LT, "X", 0, "Elements below X", 0},
@@ -93,6 +93,8 @@ static const struct argp_option predicate_options[] = {
     {"eq", KEY_PREDICATE + TOPK_EQ, "X", 0, "Elements equal to X", 0},
     {"ne", KEY_PREDICATE + TOPK_NE, "X", 0, "Elements other than X, NaN among them", 0},
     {"between", KEY_PREDICATE + TOPK_BETWEEN, "LO HI", 0, "Elements from LO to HI, both included", 0},
+    {"if", KEY_IF, "CONDITION", 0,
+     "Text: another field of the line is so: 'city=Rome', 'year>=2020'; without --column '3!=0'", 0},
     {0},
 };
 
@@ -208,8 +210,8 @@ const struct argp select_argp = {
     .args_doc = "[INPUT] -k K",
     .doc =
         "Print the K best elements of INPUT, best first: index and value of a vector, row, index and value "
-        "of each row of a matrix, or whole lines with --field. With a predicate, of the elements that meet "
-        "it.",
+        "of each row of a matrix, or whole lines with --field. With conditions, of the elements that "
+        "meet them.",
     .children = select_children,
 };
 const struct argp kth_argp = {
@@ -217,25 +219,25 @@ const struct argp kth_argp = {
     .args_doc = "[INPUT] -k K",
     .doc =
         "Print the K-th best element of INPUT (of each row of a matrix, after the row), how many are better, "
-        "and how many are equal, itself included. With a predicate, of the elements that meet it.",
+        "and how many are equal, itself included. With conditions, of the elements that meet them.",
     .children = kth_children,
 };
 const struct argp where_argp = {
     .parser = parse_command,
-    .args_doc = "[INPUT] PREDICATE",
-    .doc = "Print the elements of INPUT that meet a predicate, in input order.",
+    .args_doc = "[INPUT] CONDITION...",
+    .doc = "Print the elements of INPUT that meet the conditions, in input order.",
     .children = where_children,
 };
 const struct argp count_argp = {
     .parser = parse_command,
-    .args_doc = "[INPUT] PREDICATE",
-    .doc = "Print how many elements of INPUT (of each row of a matrix, after the row) meet a predicate.",
+    .args_doc = "[INPUT] CONDITION...",
+    .doc = "Print how many elements of INPUT (of each row of a matrix, after the row) meet the conditions.",
     .children = count_children,
 };
 const struct argp mask_argp = {
     .parser = parse_command,
-    .args_doc = "[INPUT] PREDICATE",
-    .doc = "Print for each element of INPUT (of a matrix, after its row) 1 if it meets a predicate, else 0.",
+    .args_doc = "[INPUT] CONDITION...",
+    .doc = "Print for each element of INPUT (of a matrix, after its row) 1 if it meets the conditions, else 0.",
     .children = mask_children,
 };
 const struct argp info_argp = {

@@ -213,16 +213,20 @@ const char *line_field(const struct line_format *format, int64_t field, const ch
 }
 
 /* Whether a field's text is `name`. Between quotes two quotes are one. */
-static bool is_named(const char *text, const char *end, bool quoted, const char *name) {
-    for (; text < end; text++, name++) {
-        if (*text != *name || *name == '\0')
-            return false;
-        text += quoted && *text == '"' && text + 1 < end && text[1] == '"';
-    }
-    return *name == '\0';
+static bool is_text(const char *field, size_t length, bool quoted, const char *name, size_t name_length) {
+    const char *const end = field + length, *const name_end = name + name_length;
+    for (; field < end && name < name_end && *field == *name; field++, name++)
+        field += quoted && *field == '"' && field + 1 < end && field[1] == '"';
+    return field == end && name == name_end;
 }
 
-int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name) {
+bool line_field_is(const struct line_format *format, const char *field, size_t length, const char *text,
+                   size_t text_length) {
+    return is_text(field, length, format->quotes && memchr(field, '"', length) != NULL, text, text_length);
+}
+
+int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name,
+                    size_t name_length) {
     const char *token = line;
     const char *const end = line + line_text_length(format, line, length);
     int64_t found = 0;
@@ -230,7 +234,7 @@ int64_t line_column(const struct line_format *format, const char *line, size_t l
         const char *token_end = field_end(format, &token, end);
         const char *const behind = token_end;
         const bool quoted = strip(format, &token, &token_end);
-        if (is_named(token, token_end, quoted, name)) {
+        if (is_text(token, (size_t)(token_end - token), quoted, name, name_length)) {
             if (found > 0)
                 return -1;
             found = field;
@@ -249,7 +253,7 @@ static bool parse_line(const struct line_format *format, const char *line, size_
     const char *token =
         line_field(format, format->field > 0 ? format->field : 1, line, length, &token_length);
     const char *text = line_trim(format, line, &text_length);
-    *error = (struct line_error){LINE_OK, NUMBER_OK, token, token_length, line_length};
+    *error = (struct line_error){LINE_OK, NUMBER_OK, token, token_length, line_length, NULL};
     if (text_length == 0)
         error->kind = LINE_BLANK;
     else if (token == NULL)

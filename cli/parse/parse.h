@@ -157,6 +157,7 @@ struct line_error {
     const char *token;
     size_t token_length;
     size_t line_length; /* its end included; not of LINE_UNCLOSED */
+    const struct condition *condition; /* that cannot be told of the line; NULL: its own number is wrong */
 };
 
 /* How far lines are parsed. */
@@ -180,7 +181,8 @@ bool line_has_number(const struct line_error *error);
 const char *line_newline(const struct line_format *format, const char *text, const char *end);
 
 /* Which field of a line, `length` bytes with its end, is `name`, from 1. 0: none is; -1: more than one is. */
-int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name);
+int64_t line_column(const struct line_format *format, const char *line, size_t length, const char *name,
+                    size_t name_length);
 
 /* The text of a field of a line, whose length is without its end; NULL if it has too few fields. */
 const char *line_field(const struct line_format *format, int64_t field, const char *line, size_t length,
@@ -189,8 +191,38 @@ const char *line_field(const struct line_format *format, int64_t field, const ch
 /* The length of a line without its end: LF, CR LF or NUL. `length` includes that end. */
 size_t line_text_length(const struct line_format *format, const char *line, size_t length);
 
+/* Whether a field's text, without blanks and quotes around it, is `text`. Between quotes two quotes are one. `field`
+ * is what line_field() gives. */
+bool line_field_is(const struct line_format *format, const char *field, size_t length, const char *text,
+                   size_t text_length);
+
 /* Where blanks around a line's text leave it: the first byte, and the length behind it. */
 const char *line_trim(const struct line_format *format, const char *line, size_t *length);
+
+/* ---- Conditions on fields -------------------------------------------------------------------- */
+
+/* What a field of a line must be, as in "price>=2.5" or "city=Rome". */
+struct condition {
+    const char *text;          /* as it is written, and ends in NUL; the next two lie in it */
+    const char *name, *value;  /* of the field, and what it is compared with: without blanks around them */
+    size_t name_length, value_length;
+    topk_predicate_kind kind;  /* GT to NE */
+    int64_t field;             /* from 1; 0: not known yet */
+    bool is_number;            /* numbers are compared, as they are written; else bytes, by EQ or NE */
+    double number;             /* the value's; its nearest float64 if that is not it */
+    struct beyond beyond;      /* the value as it is written if float64 cannot hold it; else its text is NULL */
+};
+
+/* Finds name, comparison and value. False: there is no name, or none of = == != < <= > >= behind it. */
+bool condition_parse(const char *text, struct condition *condition);
+
+/* Reads the value where the decimal sign is `point`. False: it is no number, and the comparison is of numbers. */
+bool condition_read_value(struct condition *condition, char point);
+
+/* Whether a line, `length` bytes with its end, meets all conditions. They are looked at in their order up to one
+ * that the line does not meet, or up to one that cannot be told: *error then says why, else its kind is LINE_OK. */
+bool conditions_met(const struct line_format *format, const struct condition *conditions, int count,
+                    const char *line, size_t length, struct line_error *error);
 
 /* ---- Files that are no text ------------------------------------------------------------------ */
 

@@ -52,7 +52,7 @@ static _Noreturn void fail_place(const struct options *options, const struct pla
     fail("%s %.*s: no element has that place, for there are %" PRId64
          "%s%s; --padding prints a value all the same",
          asked->kind == PLACE_QUANTILE ? "--quantile" : "-k", (int)asked->length, asked->text, length,
-         options_predicate(options) != NULL ? " that meet the predicate" : "", where);
+         options_filters(options) ? " that meet the predicate" : "", where);
 }
 
 void answers_place(struct answers *answers, int64_t length, int64_t row) {

@@ -87,6 +87,8 @@ static void take_pieces(struct task *task, const struct operation *operation) {
         task->problem.rows = piece.rows;
         task->problem.length_max = piece.length;
         task->problem.index_base = piece.begin;
+        if (task->session.filter != NULL && piece.beyond == NULL)
+            filter_apply(&task->filter, &task->session, &task->problem, piece.values, piece.met);
         operation->take(task, &piece);
         if (operation->end_rows != NULL && source_ends_rows(source, &piece))
             operation->end_rows(task, piece.row, piece.rows);
@@ -123,6 +125,20 @@ static void take_rank(struct task *task, struct options *own) {
     task->ranks->meet();
 }
 
+/* What elements of this input must meet. */
+static void resolve(struct task *task) {
+    const struct options *options = task->options;
+    if (!options_filters(options))
+        return;
+    task->filter.count = bounds_predicates(options, task->source.layout.type, task->filter.predicates);
+    task->as_resolved = task->filter.predicates[0];
+    task->predicate = &task->as_resolved;
+    if (!options_masks(options))
+        return;
+    filter_begin(&task->filter, &task->as_resolved);
+    task->session.filter = &task->filter;
+}
+
 void drive(struct task *task, const struct options *given, const struct operation *operation) {
     struct source *source = &task->source;
     struct options own = *given;
@@ -144,10 +160,7 @@ void drive(struct task *task, const struct options *given, const struct operatio
     source_share(source, session_threads(&task->session));
     if (!source->is_text && source->matrix.shards.list == NULL)
         task->session.input = &source->matrix;
-    if (options_predicate(options) != NULL) {
-        task->as_resolved = bounds_predicate(options, type);
-        task->predicate = &task->as_resolved;
-    }
+    resolve(task);
     task->problem = session_problem(options, type, 0, 0, 0);
     task->problem.row_stride = source->layout.stride;
     if (task->prints)
@@ -163,6 +176,7 @@ void drive(struct task *task, const struct options *given, const struct operatio
     if (task->prints)
         report_end(&task->report, source->layout.rows, source->layout.cols);
     session_end(&task->session);
+    filter_end(&task->filter);
     source_close(source);
     if (task->ranks != NULL)
         task->ranks->meet();

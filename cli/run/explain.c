@@ -41,7 +41,7 @@ static void print_problem(const struct options *options, const struct layout *la
                                                    : ", first of equal ones");
     output_string(problem->nan == TOPK_NAN_LAST ? ", NaN last" : ", NaN as largest");
     output_string(options_approximate(problem) ? ", approximate" : "");
-    output_string(options_predicate(options) != NULL ? ", of what meets the predicate\n" : "\n");
+    output_string(options_filters(options) ? ", of what meets the predicate\n" : "\n");
 }
 
 static void print_explanation(const struct session *session, topk_operation operation,

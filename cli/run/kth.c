@@ -92,11 +92,12 @@ static void rank_rows(struct ranking *ranking, const struct piece *piece, int64_
     const size_t stride = (size_t)task->problem.row_stride * topk_type_size(answers->type);
     const char *elements = piece->values;
     const struct answer answer = answers_at(answers, 0, at);
+    topk_predicate behind;
     topk_problem problem = task->problem;
     problem.rows = rows;
     session_kth_ranks(&task->session, &problem, elements != NULL ? elements + (size_t)at * stride : NULL,
-                      task->predicate, answers->ranks, answers->count, answer.kth, answer.better,
-                      answer.equal);
+                      predicate_behind(task->predicate, at * task->problem.row_stride, &behind), answers->ranks,
+                      answers->count, answer.kth, answer.better, answer.equal);
 }
 
 /* The places differ from row to row where they are a part of what meets the predicate. */
@@ -343,7 +344,7 @@ static void end(struct task *task) {
 }
 
 static struct operation operation_of(const struct options *options) {
-    const bool all = options_predicate(options) == NULL;
+    const bool all = !options_filters(options);
     return (struct operation){.command = "kth",
                               .operation = all ? TOPK_OPERATION_KTH : TOPK_OPERATION_KTH_WHERE,
                               .begin = begin,
