@@ -10,8 +10,8 @@
 
 #include "../options/options.h"
 
-/* Makes of the comparisons one predicate, and one more for each NE, up to COMPARISONS_MAX. Returns how many there are:
- * no more than 1 unless options_masks(). */
+/* Makes of the comparisons one predicate, and one more for each NE, up to COMPARISONS_MAX. Returns how many
+ * there are: no more than 1 unless options_masks(). */
 int bounds_predicates(const struct options *options, topk_type type, topk_predicate *predicates);
 
 /* Whether a number beyond float64 meets all comparisons of the options. */

@@ -18,8 +18,8 @@ static void reserve(struct filter *filter, uint64_t elements) {
     filter->bits = reallocate(filter->bits, elements / 8 + 1, 1);
 }
 
-void filter_apply(struct filter *filter, struct session *host, const topk_problem *given, const void *elements,
-                  const unsigned char *met) {
+void filter_apply(struct filter *filter, struct session *host, const topk_problem *given,
+                  const void *elements, const unsigned char *met) {
     topk_problem problem = *given;
     const uint64_t stride = (uint64_t)(problem.row_stride > 0 ? problem.row_stride : problem.length_max);
     const bool empty = problem.rows == 0 || problem.length_max == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conditions that no one predicate of the library can say: conditions on other fields, and --ne beside others. They
- * become a mask of bytes, which is made for each piece. */
+ * Conditions that no one predicate of the library can say: conditions on other fields, and --ne beside
+ * others. They become a mask of bytes, which is made for each piece. */
 #ifndef TOPK_CLI_FILTER_H
 #define TOPK_CLI_FILTER_H
 
@@ -22,10 +22,10 @@ struct filter {
 /* Makes *mask a predicate that filter_apply() sets. */
 void filter_begin(struct filter *filter, topk_predicate *mask);
 
-/* Sets the mask for the elements of a problem. `met`: of each of them, whether it may be a result at all; NULL: all
- * may. It lasts until the next call, and as long as `met`. The session is on the host. */
-void filter_apply(struct filter *filter, struct session *host, const topk_problem *problem, const void *elements,
-                  const unsigned char *met);
+/* Sets the mask for the elements of a problem. `met`: of each of them, whether it may be a result at all;
+ * NULL: all may. It lasts until the next call, and as long as `met`. The session is on the host. */
+void filter_apply(struct filter *filter, struct session *host, const topk_problem *problem,
+                  const void *elements, const unsigned char *met);
 
 void filter_end(struct filter *filter);
 

@@ -20,7 +20,7 @@ struct session {
     struct staging staging;     /* on a GPU */
     struct early early;         /* on a GPU: memory for the first slots that begin, which take it */
     const struct matrix *input; /* where elements come from, if that is a binary file; NULL at first */
-    struct filter *filter; /* the one whose mask is the predicate; NULL: none is */
+    struct filter *filter;      /* the one whose mask is the predicate; NULL: none is */
 };
 
 /* On the device that the options name. If it is left to the tool: on the first GPU, if there is one whose

@@ -69,7 +69,8 @@ struct piece {
     int64_t length;              /* of each row */
     const struct text *text;     /* whose lines these are; NULL for a matrix */
     const struct beyond *beyond; /* NULL, or a number that is no element: of line `begin`. The length is 0 */
-    const unsigned char *met;    /* text: of each element, whether its line meets the conditions; NULL: there are none */
+    const unsigned char
+        *met; /* text: of each element, whether its line meets the conditions; NULL: there are none */
 };
 
 /* Goes through a matrix, dropping the pages behind it. */

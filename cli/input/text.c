@@ -138,8 +138,8 @@ static void leave_out(const struct text *text, struct text_part *part, size_t sl
         text->met[slot] = !filtered;
 }
 
-/* Looks at the conditions of the lines from slot `first` on, which hold numbers. False: that of a line cannot be
- * told, and it is not passed over; then the part ends before it, and its error is fatal. */
+/* Looks at the conditions of the lines from slot `first` on, which hold numbers. False: that of a line cannot
+ * be told, and it is not passed over; then the part ends before it, and its error is fatal. */
 static bool filter(const struct text *text, struct text_part *part, size_t first) {
     for (size_t slot = first; slot < part->to.count; slot++) {
         const size_t begin = text->starts[slot];
@@ -345,8 +345,8 @@ static int64_t named_field(const struct text *text, const char *line, size_t len
     const int64_t field = line_column(&text->format, line, length, name, name_length);
     if (field > 0)
         return field;
-    snprintf(reason, sizeof reason, "the header names %s column '%.*s'",
-             field == 0 ? "no" : "more than one", name_length < 100 ? (int)name_length : 100, name);
+    snprintf(reason, sizeof reason, "the header names %s column '%.*s'", field == 0 ? "no" : "more than one",
+             name_length < 100 ? (int)name_length : 100, name);
     fail_in_line(text->name, text->ranges[text->range].file, text->header_passed + 1, reason);
 }
 

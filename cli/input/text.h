@@ -41,12 +41,13 @@ struct text {
     int64_t range_base;    /* the line of the input that is its first */
     int64_t header_passed; /* lines of the range's file that came before that one, but other ranks' */
     struct line_format format;
-    int64_t by;           /* --by: the field whose values make groups */
-    struct condition conditions[CONDITIONS_MAX]; /* as the options have them, with fields of the file at hand */
-    char *header;         /* --column: the lines of the first file's header, with their ends */
-    size_t header_length; /* of these bytes */
-    bool has_column;      /* some header has named it */
-    uint64_t size;        /* of all files; 0: not known */
+    int64_t by; /* --by: the field whose values make groups */
+    struct condition
+        conditions[CONDITIONS_MAX]; /* as the options have them, with fields of the file at hand */
+    char *header;                   /* --column: the lines of the first file's header, with their ends */
+    size_t header_length;           /* of these bytes */
+    bool has_column;                /* some header has named it */
+    uint64_t size;                  /* of all files; 0: not known */
     struct input_bytes bytes;
     bool is_last;       /* nothing comes behind the bytes at hand */
     size_t usual_bytes; /* to read ahead */
@@ -109,8 +110,8 @@ const char *text_line(const struct text *text, int64_t index, size_t *length);
 /* The next run of valid lines of the chunk, as long as can be; false at its end. */
 bool text_run(const struct text *text, struct run *run);
 
-/* Moves the values of the chunk's valid lines, and whether they meet the conditions, to the front. Returns how many
- * they are. */
+/* Moves the values of the chunk's valid lines, and whether they meet the conditions, to the front. Returns
+ * how many they are. */
 int64_t text_compact(struct text *text);
 
 /* Says how many lines were skipped. */

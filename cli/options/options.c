@@ -23,10 +23,11 @@ static void check_input(const struct options *options) {
     bool text = format == FORMAT_TEXT;
     if (!text && (options_fields(options) || options->header > 0 || options->skip_invalid || options->human ||
                   options->zero_terminated || options->decimal != 0 || options->condition_count > 0))
-        fail_usage("--field, --column, --delimiter, --decimal, --csv, --header, --skip-invalid, --human, --if and "
-                   "--zero-terminated are "
-                   "for text, and '%s' is %s",
-                   options->path, format_words[format]);
+        fail_usage(
+            "--field, --column, --delimiter, --decimal, --csv, --header, --skip-invalid, --human, --if and "
+            "--zero-terminated are "
+            "for text, and '%s' is %s",
+            options->path, format_words[format]);
     if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
         fail_usage("--human reads float64, not %s", topk_type_name(options->dtype));
     if ((options->axis != -1 || options->flat) && !options_axes(options))

@@ -34,9 +34,9 @@ struct shard_file {
 
 /* A comparison of the elements, as it is written: see bounds.h. */
 struct comparison {
-    topk_predicate_kind kind;  /* GT to BETWEEN */
-    topk_bound low, high;      /* `low` is the only one but of BETWEEN */
-    struct beyond low_beyond;  /* that bound if float64 cannot hold it; else its text is NULL */
+    topk_predicate_kind kind; /* GT to BETWEEN */
+    topk_bound low, high;     /* `low` is the only one but of BETWEEN */
+    struct beyond low_beyond; /* that bound if float64 cannot hold it; else its text is NULL */
     struct beyond high_beyond;
 };
 
@@ -86,7 +86,8 @@ struct options {
     /* What elements must meet: all of these. */
     struct comparison comparisons[COMPARISONS_MAX];
     int comparison_count;
-    struct condition conditions[CONDITIONS_MAX]; /* on other fields of a line; beside --column they have no number yet */
+    struct condition
+        conditions[CONDITIONS_MAX]; /* on other fields of a line; beside --column they have no number yet */
     int condition_count;
 
     /* The run. */

@@ -237,7 +237,8 @@ const struct argp count_argp = {
 const struct argp mask_argp = {
     .parser = parse_command,
     .args_doc = "[INPUT] CONDITION...",
-    .doc = "Print for each element of INPUT (of a matrix, after its row) 1 if it meets the conditions, else 0.",
+    .doc =
+        "Print for each element of INPUT (of a matrix, after its row) 1 if it meets the conditions, else 0.",
     .children = mask_children,
 };
 const struct argp info_argp = {

@@ -115,8 +115,8 @@ static bool number_meets(const struct written *written, const struct condition *
 }
 
 /* A field that is no number equals none. */
-static bool field_meets(const struct line_format *format, const struct condition *condition, const char *field,
-                        size_t length, struct line_error *error) {
+static bool field_meets(const struct line_format *format, const struct condition *condition,
+                        const char *field, size_t length, struct line_error *error) {
     const bool equality = condition->kind == TOPK_EQ || condition->kind == TOPK_NE;
     struct written written;
     if (!condition->is_number)

@@ -156,7 +156,7 @@ struct line_error {
     enum number_status number; /* of LINE_NUMBER */
     const char *token;
     size_t token_length;
-    size_t line_length; /* its end included; not of LINE_UNCLOSED */
+    size_t line_length;                /* its end included; not of LINE_UNCLOSED */
     const struct condition *condition; /* that cannot be told of the line; NULL: its own number is wrong */
 };
 
@@ -191,8 +191,8 @@ const char *line_field(const struct line_format *format, int64_t field, const ch
 /* The length of a line without its end: LF, CR LF or NUL. `length` includes that end. */
 size_t line_text_length(const struct line_format *format, const char *line, size_t length);
 
-/* Whether a field's text, without blanks and quotes around it, is `text`. Between quotes two quotes are one. `field`
- * is what line_field() gives. */
+/* Whether a field's text, without blanks and quotes around it, is `text`. Between quotes two quotes are one.
+ * `field` is what line_field() gives. */
 bool line_field_is(const struct line_format *format, const char *field, size_t length, const char *text,
                    size_t text_length);
 
@@ -203,24 +203,26 @@ const char *line_trim(const struct line_format *format, const char *line, size_t
 
 /* What a field of a line must be, as in "price>=2.5" or "city=Rome". */
 struct condition {
-    const char *text;          /* as it is written, and ends in NUL; the next two lie in it */
-    const char *name, *value;  /* of the field, and what it is compared with: without blanks around them */
+    const char *text;         /* as it is written, and ends in NUL; the next two lie in it */
+    const char *name, *value; /* of the field, and what it is compared with: without blanks around them */
     size_t name_length, value_length;
-    topk_predicate_kind kind;  /* GT to NE */
-    int64_t field;             /* from 1; 0: not known yet */
-    bool is_number;            /* numbers are compared, as they are written; else bytes, by EQ or NE */
-    double number;             /* the value's; its nearest float64 if that is not it */
-    struct beyond beyond;      /* the value as it is written if float64 cannot hold it; else its text is NULL */
+    topk_predicate_kind kind; /* GT to NE */
+    int64_t field;            /* from 1; 0: not known yet */
+    bool is_number;           /* numbers are compared, as they are written; else bytes, by EQ or NE */
+    double number;            /* the value's; its nearest float64 if that is not it */
+    struct beyond beyond; /* the value as it is written if float64 cannot hold it; else its text is NULL */
 };
 
 /* Finds name, comparison and value. False: there is no name, or none of = == != < <= > >= behind it. */
 bool condition_parse(const char *text, struct condition *condition);
 
-/* Reads the value where the decimal sign is `point`. False: it is no number, and the comparison is of numbers. */
+/* Reads the value where the decimal sign is `point`. False: it is no number, and the comparison is of
+ * numbers. */
 bool condition_read_value(struct condition *condition, char point);
 
-/* Whether a line, `length` bytes with its end, meets all conditions. They are looked at in their order up to one
- * that the line does not meet, or up to one that cannot be told: *error then says why, else its kind is LINE_OK. */
+/* Whether a line, `length` bytes with its end, meets all conditions. They are looked at in their order up to
+ * one that the line does not meet, or up to one that cannot be told: *error then says why, else its kind is
+ * LINE_OK. */
 bool conditions_met(const struct line_format *format, const struct condition *conditions, int count,
                     const char *line, size_t length, struct line_error *error);
 

@@ -20,7 +20,7 @@ struct task {
     bool prints; /* else arrays are written */
     struct report report;
     topk_predicate as_resolved;
-    struct filter filter; /* whose mask is the predicate, if options_masks() */
+    struct filter filter;            /* whose mask is the predicate, if options_masks() */
     const topk_predicate *predicate; /* for elements of this input; NULL: none is given */
     topk_problem problem; /* of a piece: take() has its rows, length and positions. Its k is 0 at first */
 };

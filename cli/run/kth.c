@@ -96,8 +96,8 @@ static void rank_rows(struct ranking *ranking, const struct piece *piece, int64_
     topk_problem problem = task->problem;
     problem.rows = rows;
     session_kth_ranks(&task->session, &problem, elements != NULL ? elements + (size_t)at * stride : NULL,
-                      predicate_behind(task->predicate, at * task->problem.row_stride, &behind), answers->ranks,
-                      answers->count, answer.kth, answer.better, answer.equal);
+                      predicate_behind(task->predicate, at * task->problem.row_stride, &behind),
+                      answers->ranks, answers->count, answer.kth, answer.better, answer.equal);
 }
 
 /* The places differ from row to row where they are a part of what meets the predicate. */

@@ -42,6 +42,8 @@ class Sweep(harness.Case):
         self.sweep("where", "-", "--gt", 990, stdin=text)
         self.sweep("select", "-", "-k", 3, "--lt", 990, stdin=text)
         self.sweep("count", "-", "--gt", 990, stdin=text)
+        self.sweep("count", "-", "--gt", 990, "--ne", 995, stdin=text)
+        self.sweep("select", "-", "-k", 3, "--field", 1, "--if", "1<990", stdin=text)
         self.sweep("explain", "-", "-k", 5, stdin=text)
         self.sweep("mask", "-", "--gt", 990, "--bits", self.path("out.npy"), stdin=text)
 
@@ -53,6 +55,7 @@ class Sweep(harness.Case):
             self.sweep("where", path, "--gt", 290, *piece)
             self.sweep("select", path, "-k", 3, "--lt", 290, *piece)
             self.sweep("count", path, "--gt", 290, *piece)
+            self.sweep("kth", path, "-k", 3, "--gt", 200, "--ne", 290, *piece)
             self.sweep("mask", path, "--gt", 290, *piece)
         self.sweep("select", path, "-k", 5, "--values", self.path("out.npy"), "--indices",
                    self.path("out2.npy"))
