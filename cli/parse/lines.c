@@ -286,7 +286,7 @@ void lines_parse(const struct line_format *format, const char *text, size_t stop
     const char *line = text + cursor->at;
     const bool usual = is_usual(format);
     size_t count = cursor->count;
-    error->kind = LINE_OK;
+    *error = (struct line_error){.kind = LINE_OK};
     for (; line < last && count < capacity; count++) {
         const char *newline = usual ? parse_short(&copy, line, end, &values[count]) : NULL;
         if (newline == NULL) {
