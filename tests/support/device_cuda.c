@@ -12,7 +12,7 @@
 
 #include "random.h"
 
-enum { ZONE = 512, ALIGNMENT = 256, RED = 0xc5, POOLS = 64, WATCHED = 4096 };
+enum { ZONE = 512, ALIGNMENT = 256, RED = 0xc5, POOLS = 256, WATCHED = 4096 };
 
 static const size_t pool_bytes = (size_t)32 << 20;
 static const size_t garbage_bytes = (size_t)1 << 20;
