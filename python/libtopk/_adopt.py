@@ -2,6 +2,7 @@
 """From arrays of other libraries to those that the core knows, and back. Nothing is lost on the way: neither nulls nor
 digits."""
 import importlib
+import re
 import sys
 import warnings
 
@@ -12,6 +13,8 @@ from libtopk._kinds import is_old
 
 # What from_dlpack() raises for arrays that it does not share; warnings are exceptions under `python -W error`.
 _REFUSALS = BufferError, TypeError, RuntimeError, ValueError, Warning
+
+_TIMES = re.compile("date|time|duration|decimal", re.IGNORECASE)  # at the beginning of the names of types
 
 _EXACT = 2**53  # every integer below it is a float64
 
@@ -318,8 +321,28 @@ def held(array):
     return _arrow.column_of(array) if _arrow.is_offered(array) else array
 
 
-def _adopt_column(array):
-    column = held(array)
+def _column_of_times(array):
+    """A column of dates, times, durations or decimals of pyarrow, polars or pandas as its integers; None for all else."""
+    dtype = getattr(array, "dtype", None)
+    dtype = getattr(array, "type", None) if dtype is None else dtype
+    if not _TIMES.match(str(dtype)):
+        return None
+    inner = getattr(array, "array", array)  # of a Series or an Index of pandas
+    if hasattr(inner, "__arrow_array__"):
+        inner = inner.__arrow_array__()
+    if hasattr(inner, "__arrow_c_array__") or hasattr(inner, "__arrow_c_stream__"):
+        return _arrow.column_of(inner, _name_of(array))
+    if getattr(inner, "tz", None) is not None:
+        inner = inner.tz_convert(None)
+    times = np.asarray(inner) if getattr(dtype, "kind", "") in ("m", "M") else None
+    if times is None or times.dtype.kind not in "mM" or times.ndim != 1:
+        return None
+    numbers = np.ascontiguousarray(times, times.dtype.newbyteorder("=")).view(np.int64)
+    valid = ~np.isnat(times)
+    return _arrow.Column(_name_of(array), numbers, None if valid.all() else valid)
+
+
+def _adopt_column(array, column):
     if column.valid is not None:
         _refuse_nulls(array, array, (column.numbers, np.packbits(column.valid, bitorder="little")))
     return column.numbers
@@ -339,8 +362,10 @@ def adopt(array):
     if isinstance(array, (list, tuple)):
         return _adopt_list(array), None
     _refuse_old_torch(array)
-    if isinstance(array, _arrow.Column) or _arrow.is_offered(array):
-        return _adopt_column(array), None
+    column = held(array)
+    column = column if isinstance(column, _arrow.Column) else _column_of_times(array)
+    if column is not None:
+        return _adopt_column(array, column), None
     check_nulls(array)
     if _is_masked(array, "__array_interface__") or _is_masked(array, "__cuda_array_interface__"):
         raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a "

@@ -11,7 +11,9 @@ import numpy as np
 _OTHERS = "__array__", "__array_interface__", "__array_struct__", "__cuda_array_interface__", "__dlpack__"
 
 _KINDS = {b"c": "i1", b"C": "u1", b"s": "<i2", b"S": "<u2", b"i": "<i4", b"I": "<u4", b"l": "<i8", b"L": "<u8",
-          b"e": "<f2", b"f": "<f4", b"g": "<f8"}
+          b"e": "<f2", b"f": "<f4", b"g": "<f8",
+          b"tdD": "<i4", b"tdm": "<i8", b"tts": "<i4", b"ttm": "<i4", b"ttu": "<i8", b"ttn": "<i8"}
+_DIGITS = 18  # of decimals that 64 bits hold
 
 
 class _Schema(ctypes.Structure):
@@ -91,6 +93,27 @@ def _in_capsule(capsule, name, kind):
     return found
 
 
+def _kind_of(format, name):
+    """(numpy's type, words of that type in an element). Times and decimals are integers; of truth values the type is None."""
+    if format == b"b":
+        return None, 1
+    if format in _KINDS:
+        return _KINDS[format], 1
+    if format and (format[:3] in (b"tDs", b"tDm", b"tDu", b"tDn") or format[:4] in (b"tss:", b"tsm:", b"tsu:", b"tsn:")):
+        return "<i8", 1
+    spelt = (format or b"").decode(errors="replace")
+    if spelt.startswith("d:"):
+        precision, bits = (*spelt[2:].split(","), "", "")[0:3:2]
+        bits = bits or "128"
+        if bits in ("32", "64", "128", "256") and precision.isdigit():
+            if int(precision) <= _DIGITS:
+                return ("<i4", 1) if bits == "32" else ("<i8", int(bits) // 64)
+            raise TypeError(f"a {name} whose column has decimals of {precision} digits, where 64 bits hold {_DIGITS}: cast it "
+                            "to fewer digits, or to floats")
+    raise TypeError(f"a {name} whose column has Arrow's format {spelt!r}, which is none of integers of 8 to 64 bits, float16, "
+                    "float32, float64, bool, dates, times, durations and decimals")
+
+
 def _numbers_in(schema, name):
     """The schema of the numbers: a table's of one column is that column's."""
     inner = schema
@@ -102,9 +125,7 @@ def _numbers_in(schema, name):
         inner = schema.children[0].contents
     if inner.dictionary:
         raise TypeError(f"a {name} whose column is a dictionary: decode it first")
-    if inner.format != b"b" and inner.format not in _KINDS:
-        raise TypeError(f"a {name} whose column has Arrow's format {(inner.format or b'').decode(errors='replace')!r}, "
-                        "which is none of integers of 8 to 64 bits, float16, float32, float64 and bool")
+    _kind_of(inner.format, name)
     return inner
 
 
@@ -118,6 +139,16 @@ def _elements(owner, address, kind, begin, count):
         return np.empty(0, kind)
     elements = np.asarray(_Memory(owner, address + begin * np.dtype(kind).itemsize, kind, count))
     return elements if elements.flags.aligned else elements.copy()
+
+
+def _narrowed(words, count, valid, name):
+    """Decimals of several words each as their low ones, whose sign the others repeat unless the element is a null."""
+    words = words.reshape(count, -1)
+    low = words[:, 0].copy()
+    is_wide = (words[:, 1:] != (low >> 63)[:, None]).any(1)
+    if (is_wide if valid is None else is_wide & valid).any():
+        raise TypeError(f"a {name} whose column has decimals beyond the digits of its type")
+    return low
 
 
 def _valid(owner, array, begin, count):
@@ -148,8 +179,10 @@ def _chunk(owner, schema, numbers, name):
     if count and not (array.buffers and array.buffers[1]):
         raise TypeError(f"a {name} whose Arrow array has no elements in memory")
     flags = [each for each in (*flags, _valid(owner, array, begin, count)) if each is not None]
-    elements = _elements(owner, array.buffers[1] if count else None, _KINDS.get(numbers.format), begin, count)
-    return elements, np.logical_and.reduce(flags) if flags else None
+    valid = np.logical_and.reduce(flags) if flags else None
+    kind, words = _kind_of(numbers.format, name)
+    elements = _elements(owner, array.buffers[1] if count else None, kind, words * begin, words * count)
+    return elements if words == 1 else _narrowed(elements, count, valid, name), valid
 
 
 def _of_array(array, name):
@@ -184,14 +217,14 @@ def _of_stream(array, name):
     return chunks, numbers.format
 
 
-def column_of(array):
-    """The column of an object that offers one. TypeError for what is no column of numbers."""
-    name = f"{type(array).__module__}.{type(array).__qualname__}"
+def column_of(array, name=None):
+    """The column of an object that offers one. TypeError for what is no column of numbers. name: None: its type's."""
+    name = name or f"{type(array).__module__}.{type(array).__qualname__}"
     chunks, kind = (_of_array if hasattr(array, "__arrow_c_array__") else _of_stream)(array, name)
     if len(chunks) == 1:
         return Column(name, *chunks[0])
     if not chunks:
-        return Column(name, np.empty(0, _KINDS.get(kind, "?")), None)
+        return Column(name, np.empty(0, _kind_of(kind, name)[0] or "?"), None)
     flags = [np.ones(len(numbers), bool) if valid is None else valid for numbers, valid in chunks]
     has_nulls = any(valid is not None for _, valid in chunks)
     numbers = np.concatenate([numbers for numbers, _ in chunks])

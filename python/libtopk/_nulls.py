@@ -75,7 +75,9 @@ def split(error):
     try:
         numbers, bits = _SPLITTERS[library](error.column)
     except (KeyError, TypeError, AttributeError, NotImplementedError, ValueError):
-        raise error from None
+        dtype = getattr(error.column, "dtype", getattr(error.column, "type", "unknown"))
+        raise Nulls(f"{error}. Its type is {dtype}, and nulls are left out of columns of integers, floats, bool, dates, times, "
+                    "durations and decimals") from None
     if numbers.ndim != 1:
         raise error
     return numbers, bits

@@ -140,6 +140,24 @@ def test_numbers(kind, dtype):
 
 
 @kinds
+@pytest.mark.parametrize("format, dtype, words", (
+    (b"tdD", "int32", 1), (b"tdm", "int64", 1), (b"ttm", "int32", 1), (b"ttn", "int64", 1), (b"tDu", "int64", 1),
+    (b"tsn:Asia/Tokyo", "int64", 1), (b"tss:", "int64", 1), (b"d:9,2,32", "int32", 1), (b"d:18,-2,64", "int64", 1),
+    (b"d:18,3", "int64", 2), (b"d:18,3,256", "int64", 4)))
+def test_times_and_decimals(kind, format, dtype, words):
+    numbers = (np.random.default_rng(5).permutation(100) - 50).astype(dtype)
+    held = np.repeat(numbers[:, None], words, 1)
+    held[:, 1:] >>= 63  # the sign
+    for offset in (0, 3):
+        producer = kind(format, [((None, held.ravel()), 100 - offset, offset, 0)], 1, 5)
+        found, wanted = libtopk.topk(producer, 7), libtopk.topk(numbers[offset + 5:], 7)
+        assert found.values.dtype == dtype
+        assert found.values.tolist() == wanted.values.tolist() and found.indices.tolist() == wanted.indices.tolist()
+        assert_released(producer)
+    assert libtopk.topk(Stream(format, []), 0).values.dtype == dtype
+
+
+@kinds
 @pytest.mark.parametrize("null_count", (-1, 34))
 def test_nulls_take_no_part(kind, null_count):
     numbers = np.random.default_rng(2).permutation(100).astype(np.int64) + 2**60
@@ -195,7 +213,11 @@ def test_memory_is_shared_and_held():
 @kinds
 @pytest.mark.parametrize("format, chunk, words, odd", (
     (b"u", ((None, None), 3), "Arrow's format 'u', which is none of integers", {}),
-    (b"tsn:", ((None, None), 3), "Arrow's format 'tsn:'", {}),
+    (b"tiM", ((None, None), 3), "Arrow's format 'tiM'", {}),
+    (b"d:4,1,65", ((None, None), 3), "Arrow's format 'd:4,1,65'", {}),
+    (b"d:x", ((None, None), 3), "Arrow's format 'd:x'", {}),
+    (b"d:19,0", ((None, None), 3), "decimals of 19 digits, where 64 bits hold 18", {}),
+    (b"d:9,0", ((None, np.array([1, 0, 2, 1])), 2), "beyond the digits of its type", {}),
     (b"g", ((None, None), 3), "has no elements in memory", {}),
     (b"g", ((None, np.zeros(3)), -1), "malformed", {}),
     (b"g", ((None, np.zeros(3)), 3, -1), "malformed", {}),
