@@ -23,7 +23,7 @@ import numpy
 
 import package
 
-COLUMNS = "what data n groups k threads rounds call_ms q1_ms q3_ms to_topk_by version check".split()
+COLUMNS = "what law n groups k threads rounds call_ms q1_ms q3_ms to_topk_by version check".split()
 THREADS = len(os.sched_getaffinity(0))
 
 
@@ -107,7 +107,7 @@ def measure(ours, data, n, groups, k, rounds, only):
             if turn == 0:
                 right[name] = numpy.array_equal(matrix(result), wanted)
     for name, version, _, _ in contenders:
-        line = {"what": name, "data": data, "n": n, "groups": groups, "k": k, "threads": THREADS, "rounds": rounds,
+        line = {"what": name, "law": data, "n": n, "groups": groups, "k": k, "threads": THREADS, "rounds": rounds,
                 "version": version, "check": "ok" if right[name] else "FAIL"}
         if right[name]:
             q1, middle, q3 = statistics.quantiles(times[name], n=4, method="inclusive")
