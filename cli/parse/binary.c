@@ -7,6 +7,7 @@
 
 #define PIPE(command) "`" command " FILE' gives what it holds to a pipe"
 #define SAVE "save the array with numpy.save(), or the column as CSV"
+#define TABLE "`python -m libtopk' has the same commands for tables, with --column NAME"
 #define RAW "for raw elements say --format raw --dtype TYPE"
 #define DUMP "`h5dump -d NAME -b LE -o x.raw FILE' writes an array as a raw file"
 
@@ -26,10 +27,10 @@ static const struct {
     {MAGIC("\xfd\x37zXZ\0"), {"xz", PIPE("xz -dc")}},
     {MAGIC("\x28\xb5\x2f\xfd"), {"Zstandard", PIPE("zstd -dc")}},
     {MAGIC("\x04\x22\x4d\x18"), {"LZ4", PIPE("lz4 -dc")}},
-    {MAGIC("PAR1"), {"a Parquet file", SAVE}},
+    {MAGIC("PAR1"), {"a Parquet file", TABLE}},
     {MAGIC("FEA1"), {"a Feather file", SAVE}},
-    {MAGIC("ARROW1\0\0"), {"an Arrow file, as Feather is", SAVE}},
-    {MAGIC("\xff\xff\xff\xff"), {"perhaps an Arrow stream", SAVE "; " RAW}},
+    {MAGIC("ARROW1\0\0"), {"an Arrow file, as Feather is", TABLE}},
+    {MAGIC("\xff\xff\xff\xff"), {"perhaps an Arrow stream", TABLE "; " RAW}},
     {MAGIC("\x89HDF\r\n\x1a\n"), {"an HDF5 file", DUMP}},
     {MAGIC("\x80\x02"), {"a pickle, as old .pt are", SAVE}},
     {MAGIC("\x80\x03"), {"a pickle", SAVE}},

@@ -36,8 +36,8 @@ def _cut(bits, begin, end):
     return bits if begin % 8 == 0 else _packed(unpacked(bits, None)[begin % 8:][:end - begin])
 
 
-def _of_pyarrow(column):
-    """From the buffers. A slice may begin at any bit."""
+def split_pyarrow(column):
+    """(numbers, bits) of a column that has nulls, from the buffers. A slice may begin at any bit."""
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     if hasattr(column, "dictionary_decode"):
@@ -64,7 +64,7 @@ def _of_pandas(column):
     return column.to_numpy(dtype=dtype, na_value=dtype.type(0)), _packed(~np.asarray(column.isna()))
 
 
-_SPLITTERS = {"pyarrow": _of_pyarrow, "polars": _of_polars, "pandas": _of_pandas}
+_SPLITTERS = {"pyarrow": split_pyarrow, "polars": _of_polars, "pandas": _of_pandas}
 
 
 def split(error):
