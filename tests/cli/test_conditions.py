@@ -239,7 +239,7 @@ class Fields(harness.Case):
 
     def test_many_lines(self):
         """Several blocks, on several threads, also where most lines are bad."""
-        lines = ["%d,%s,%d" % (i % 5, "x" if i % 3 else i % 7, i) for i in range(200000)]
+        lines = ["%d,%s,%d%s" % (i % 5, "x" if i % 3 else i % 7, i, ',"\n\n"' if i % 11 == 0 else "") for i in range(200000)]
         data = ("\n".join(lines) + "\n").encode()
         for threads in (1, 4):
             words = ["--csv", "--field", 3, "--threads", threads]
