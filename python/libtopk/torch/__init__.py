@@ -3,10 +3,10 @@
 
     from libtopk.torch import topk, kthvalue, median, quantile, maxk, MaxK, SparseMaxK
 
-`topk`, `kthvalue`, `median` and `quantile` take the place of torch's. The others keep the k largest elements of each
+`topk`, `kthvalue`, `median`, `quantile` and `nonzero_static` take the place of torch's. The others keep the k largest elements of each
 row. All work on CPU and CUDA tensors, are differentiable, and go through torch.compile, torch.export, torch.func,
-torch.fx.symbolic_trace, torch.jit.trace and CUDA graphs by way of the operators `torch.ops.libtopk.topk`, `argkth`
-and `argkths`.
+torch.fx.symbolic_trace, torch.jit.trace and CUDA graphs by way of the operators `torch.ops.libtopk.topk`, `argkth`,
+`argkths` and `nonzero_static`, which returns integers and has no vmap.
 
 TorchScript's compiler takes none of these functions. torch.jit.script of a model with MaxK or SparseMaxK raises
 NotImplementedError; of code that calls topk() it ends in an error of torch's own. Use torch.export.export or
@@ -38,9 +38,10 @@ from torch import Tensor, nn
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from libtopk import _torch_operator
+from libtopk.torch._compaction import nonzero_static
 from libtopk.torch._orders import kthvalue, median, quantile
 
-__all__ = ["MaxK", "SparseMaxK", "kthvalue", "maxk", "median", "quantile", "topk"]
+__all__ = ["MaxK", "SparseMaxK", "kthvalue", "maxk", "median", "nonzero_static", "quantile", "topk"]
 
 
 def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True, *,
