@@ -97,13 +97,14 @@ static void format(topk_type type, uint64_t bits, char *text) {
 
 /* The bound that a text becomes for elements of a type. */
 static double bound_of(topk_type type, const char *text) {
-    struct options options = {.predicate = TOPK_PREDICATE_INIT};
-    options.predicate.kind = TOPK_BETWEEN;
+    struct options options = {.comparison_count = 1};
+    struct comparison *comparison = &options.comparisons[0];
+    comparison->kind = TOPK_BETWEEN;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
-    const enum number_status status = bound_parse('.', text, &options.predicate.low);
+    const enum number_status status = bound_parse('.', text, &comparison->low);
     if (status == NUMBER_OK || status == NUMBER_INEXACT) {
-        options.predicate.high = options.predicate.low;
-        predicate = bounds_predicate(&options, type);
+        comparison->high = comparison->low;
+        CHECK(bounds_predicates(&options, type, &predicate) == 1);
     }
     const double low =
         predicate.low.type == TOPK_BOUND_F64 ? predicate.low.value.f64 : (double)predicate.low.value.i64;
