@@ -70,7 +70,7 @@ def topk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: in
     x            a dask array of any type of libtopk, chunked along any dimensions
     k            how many; may exceed the length
     largest      False: the smallest
-    dim          rows lie along it
+    dim          rows lie along it; axis is another name
     split_every  how many lists are merged at a time, 2 or more; None: 16
     options      magnitude, nan, order, index_dtype, index_base, method, tuning: as libtopk.Accumulator has them
 
@@ -81,7 +81,7 @@ def topk(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: in
     Raises as libtopk.topk() does, for what the array shows before it is computed; else the computation raises. ValueError
     for more than 2^22 chunks along `dim`.
     """
-    x, dim, k = _checked(x, dim, k, options)
+    x, dim, k, options = _checked(x, dim, k, options)
     largest = bool(largest)
     order = "best" if options.get("order") in (None, "any") else options["order"]
     base, index_dtype = options.get("index_base") or 0, np.dtype(name_of(options.get("index_dtype") or "int64"))
@@ -114,10 +114,10 @@ def kth(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int
 
     Memory grows with k, as in topk(): the median of a long axis is better taken by libtopk.kth of the whole.
     """
-    unknown = set(options) - {"magnitude", "nan"}
+    unknown = set(options) - {"magnitude", "nan", "axis"}
     if unknown:
-        raise TypeError(f"kth() has no option {min(unknown)!r} here: magnitude and nan alone")
-    x, dim, k = _checked(x, dim, k, options)
+        raise TypeError(f"kth() has no option {min(unknown)!r} here: magnitude, nan and axis alone")
+    x, dim, k, options = _checked(x, dim, k, options)
     largest = bool(largest)
     choice = {name: options[name] for name in options if options[name] is not None}
     settings = {"k": k, "largest": largest, "choice": choice}
@@ -132,21 +132,26 @@ def kth(x: Any, k: int, largest: bool = True, dim: int = -1, *, split_every: int
 
 
 def _checked(x, dim, k, options):
-    """(x, dim, k) once all is known to be right that can be known before there are elements."""
+    """(x, dim, k, options but axis) once all is known to be right that can be known before there are elements."""
     if not isinstance(x, da.Array):
         raise TypeError(f"x is no dask array, but {type(x).__name__}, which libtopk's own functions may take")
     if "context" in options:
         raise TypeError("context is no option here: each worker has contexts of its own")
     x = x.reshape(1) if x.ndim == 0 else x
-    k, dim = integer("k", k), integer("dim", dim)
+    name, options = "dim", dict(options)
+    if "axis" in options:
+        if dim != -1:
+            raise TypeError("dim and axis are two names of one argument, and both are given")
+        name, dim = "axis", options.pop("axis")
+    k, dim = integer("k", k), integer(name, dim)
     if not -x.ndim <= dim < x.ndim:
-        raise IndexError(f"dim is {dim}, outside [{-x.ndim}, {x.ndim - 1}]")
+        raise IndexError(f"{name} is {dim}, outside [{-x.ndim}, {x.ndim - 1}]")
     dim %= x.ndim
     if x.numblocks[dim] > _CHUNKS_MAX:
         raise ValueError(f"x has {x.numblocks[dim]} chunks along dim {dim}, and can have {_CHUNKS_MAX}: rechunk it")
     meta = np.empty((0,) * x.ndim, x.dtype) if _kind_of(x) == "cupy" else x._meta
     Accumulator(k, **options).push(meta.reshape((0,) * x.ndim))
-    return x, dim, k
+    return x, dim, k, options
 
 
 def _check_positions(length, base, index_dtype):

@@ -129,6 +129,18 @@ def test_chunks_in_memory_share_tasks(monkeypatch):
         assert lists_of(topk(x, 30)) == 32
 
 
+def test_axis_is_another_name_of_dim():
+    array = np.random.default_rng(5).standard_normal((40, 30))
+    x = da.from_array(array, chunks=(7, 8))
+    for one, other in ((topk(x, 3, axis=0), topk(x, 3, dim=0)), (kth(x, 3, axis=0), kth(x, 3, dim=0))):
+        assert all_same(computed(one), computed(other))
+    assert all_same(computed([argtopk(x, 3, axis=0)]), [libtopk.argtopk(array, 3, axis=0)])
+    with pytest.raises(TypeError, match="two names"):
+        topk(x, 3, dim=0, axis=0)
+    with pytest.raises(IndexError, match="axis is 2"):
+        kth(x, 3, axis=2)
+
+
 def test_one_question_has_one_name():
     x = da.from_array(np.arange(10.0), chunks=3)
     same, other = topk(x, 2), [topk(x, 3), topk(x, 2, False), topk(x, 2, nan="last"), topk(x, 2, split_every=2),
