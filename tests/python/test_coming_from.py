@@ -36,6 +36,9 @@ def names_for(package):
     elif package == "pyarrow":
         importlib.import_module("pyarrow.compute")
         names["s"] = there.array(ROWS[0])
+    elif package == "faiss": # whole numbers, whose distances are exact in any order of sums
+        names["q"], names["y"] = (np.random.default_rng(2).integers(0, 50, shape).astype(np.float32)
+                                  for shape in ((4, 8), (997, 8)))
     elif package == "duckdb":
         frame = pytest.importorskip("pandas").DataFrame({"x": ROWS[0], "g": GROUPS})
         there.sql("CREATE OR REPLACE TABLE numbers AS FROM frame")
@@ -61,4 +64,4 @@ def test_the_two_calls_agree(package, there, here):
 
 
 def test_there_are_lines_of_each_package():
-    assert {package for package, _, _ in LINES} == {"numpy", "torch", "jax", "pandas", "polars", "pyarrow", "duckdb"}
+    assert {package for package, _, _ in LINES} == {"numpy", "torch", "jax", "pandas", "polars", "pyarrow", "duckdb", "faiss"}
