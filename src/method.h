@@ -20,7 +20,7 @@ struct found {
 /* Memory for what methods decide of one problem. It does not move, for decisions point into it. Each call
  * inside another one takes as much as its plan. What the deepest chain of methods keeps is less than half of
  * it, which a test counts. */
-enum { ROOM_BYTES = 16384 };
+enum { ROOM_BYTES = 32768 };
 struct room {
     size_t used;
     _Alignas(16) unsigned char bytes[ROOM_BYTES];

@@ -29,7 +29,8 @@ const
                     .kth_share = 0.4,
                     .pair_share = 0.22,
                     .results_per_us = 240,
-                    .reads_of_size = {1, 1.15, 1.3}},
+                    .half_reads = 1.15,
+                    .quarter_reads = 1.3},
         .compact = {.bytes_per_us = 4e6},
         /* call_us and reads are not fitted: from times on an H100. */
         .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.3, .worked_reads = 4.8},

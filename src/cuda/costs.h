@@ -33,8 +33,9 @@ struct cuda_costs {
         double candidates_per_us;
         /* Parts of a candidate's cost: where only the k-th is wanted, and for an element between a pair. */
         double kth_share, pair_share;
-        double results_per_us;   /* of a row, that one block puts in order */
-        double reads_of_size[3]; /* the time to read a row, by the size of blocks; of large ones: 1 */
+        double results_per_us; /* of a row, that one block puts in order */
+        /* The time that half and quarter blocks take to read a row, over that of large ones. */
+        double half_reads, quarter_reads;
     } bracket;
     struct {
         double bytes_per_us;

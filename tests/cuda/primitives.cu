@@ -346,6 +346,15 @@ PRIMITIVE(pair_appender) {
     *a.out = list.slot_bytes;
 }
 
+/* st.global.u32 st.shared.u32 st.global.u32 */
+PRIMITIVE(shared_store) {
+    simt_arena arena = simt_shared_arena();
+    const simt_shared<uint32_t> array = simt_carve<uint32_t>(arena, 64);
+    *a.out = 1;
+    simt_shared_store(array, 8, 7u);
+    *a.out = 2;
+}
+
 /* ---- Warp operations ---- */
 
 /* ld.global.u32 shfl.sync.idx.b32 st.global.u32 */

@@ -153,11 +153,11 @@ def test_turns_and_errors():
     shard.count()
     with pytest.raises(RuntimeError, match="once in each round"):
         shard.count()
-    with pytest.raises(RuntimeError, match="0 of 6 rounds"):
+    with pytest.raises(RuntimeError, match="0 of [56] rounds"):
         shard.result()
-    with pytest.raises(RuntimeError, match="0 of 6 rounds"):
+    with pytest.raises(RuntimeError, match="0 of [56] rounds"):
         shard.select()
-    with pytest.raises(ValueError, match="sums are not 2048"):
+    with pytest.raises(ValueError, match="sums are not (2048|8192)"):
         shard.advance([1, 2])
     with pytest.raises(TypeError, match="k_max is needed"):
         libtopk.Shard(x, [3], context=context)
@@ -165,7 +165,7 @@ def test_turns_and_errors():
         libtopk.Shard(x, -3, context=context)
     with pytest.raises(TypeError, match="no option 'ties'"):
         libtopk.Shard(x, 3, ties="any", context=context)
-    for _ in range(5):
+    for _ in range(shard.rounds - 1):
         shard.advance()
         shard.count()
     shard.advance()

@@ -92,12 +92,18 @@ static double ties_us(const struct plan *plan, const struct bracket_search *sear
     return plan->element_bytes == 1 ? 9 : plan->element_bytes == 2 ? 4 : 0;
 }
 
+/* The time to read a row in blocks of this size, over that of large ones. */
+static double reads_of_size(enum bracket_size size) {
+    return size == BRACKET_LARGE  ? 1
+           : size == BRACKET_HALF ? topk_cuda_costs.bracket.half_reads
+                                  : topk_cuda_costs.bracket.quarter_reads;
+}
+
 static double cost_us(const topk_context *context, const struct plan *plan,
                       const struct bracket_search *search) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const struct bracket_kernel *kernel = bracket_kernel_of(context, plan);
-    const double reads =
-        (search->is_pair ? search->pair.reads : 1) * topk_cuda_costs.bracket.reads_of_size[kernel->size];
+    const double reads = (search->is_pair ? search->pair.reads : 1) * reads_of_size(kernel->size);
     const double read_us = reads * move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
     const bool is_sorted = search->target == TARGET_ENTRIES;
     const bool are_all = search->candidates >= (double)plan->problem.length_max;

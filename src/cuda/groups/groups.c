@@ -103,7 +103,8 @@ static struct groups_args args_of(const struct call *call, const struct layout *
                                 .moved = l->moved,
                                 .offsets = l->offsets,
                                 .own_k = l->k,
-                                .counts = call->counts};
+                                .counts = call->counts,
+                                .condition = call->condition};
 }
 
 static struct launch_grid grid_for(const struct call *call, int64_t items) {

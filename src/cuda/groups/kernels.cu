@@ -6,6 +6,10 @@
 namespace WIDTH {
 typedef element_of_bits<KEY_BITS>::type element_t;
 
+TOPK_DEVICE bool is_off(const groups_args &a) {
+    return a.condition != nullptr && *a.condition == 0;
+}
+
 /* How many of the ascending numbers are below `group`. */
 TOPK_DEVICE int64_t groups_below(const groups_args &a, int64_t group) {
     int64_t low = 0, high = a.elements;
@@ -21,6 +25,8 @@ TOPK_DEVICE int64_t groups_below(const groups_args &a, int64_t group) {
 
 /* A thread finds where a group begins, and where the next one does. */
 TOPK_KERNEL TOPK_BOUNDS(GROUPS_THREADS, 1) void groups_bounds(struct groups_args a) {
+    if (is_off(a))
+        return;
     const int64_t step = (int64_t)simt_blocks() * simt_threads();
     for (int64_t g = (int64_t)simt_block() * simt_threads() + simt_thread(); g <= a.groups; g += step) {
         const int64_t begin = groups_below(a, g);
@@ -42,6 +48,8 @@ TOPK_DEVICE void groups_write(void *array, int64_t at, bool wide, int64_t number
 }
 
 TOPK_KERNEL TOPK_BOUNDS(GROUPS_THREADS, 1) void groups_gather(struct groups_args a) {
+    if (is_off(a))
+        return;
     const int64_t step = (int64_t)simt_blocks() * simt_threads();
     for (int64_t i = (int64_t)simt_block() * simt_threads() + simt_thread(); i < a.elements; i += step) {
         const int64_t position = read_extent(a.indices, i, a.wide_indices) - a.base;

@@ -21,6 +21,7 @@ struct groups_args {
     int64_t *offsets;    /* groups + 1: where each begins */
     int64_t *own_k;      /* k in 64 bits, if it is given */
     int64_t *counts;     /* the caller's, or NULL */
+    const uint32_t *condition; /* NULL, or where 0 says that the call is off: then kernels write nothing */
 };
 
 struct groups_kernels {

@@ -86,7 +86,8 @@ template <typename Element> struct element_queue {
             for (uint32_t i = 0; i < SHARDED_STEP_GROUPS * Tile::PER; i++) {
                 const uint32_t g = first + i / Tile::PER, e = i % Tile::PER;
                 if (g < Tile::GROUPS)
-                    take_if(tile.valid(g) & among.holds(tile.bits(g, e)) & is_match(tile, g, e),
+                    take_if(((uint32_t)tile.valid(g) & (uint32_t)among.holds(tile.bits(g, e)) &
+                             (uint32_t)is_match(tile, g, e)) != 0,
                             (Element)tile.bits(g, e));
             }
             if (simt_any(SIMT_ALL_LANES, end >= column + FULL * NEXT_BYTES))
