@@ -53,7 +53,7 @@ function(topk_case_test name runner disable threads)
       return() # scalar code writes no element but its own; vectors may reach into another thread's part
     endif()
     set(part --cases 90) # it is slow
-  elseif(TOPK_SANITIZE AND runner STREQUAL test_cases)
+  elseif(TOPK_SANITIZE AND runner STREQUAL test_cases AND NOT "--seconds" IN_LIST ARGN)
     set(part --cases 400) # the shrunk list, which reaches every path, is whole
   elseif(TOPK_SANITIZE AND has_avx512 AND disable STREQUAL avx512)
     set(part --cases 500) # whole with the widest vectors that the machine has
