@@ -6,6 +6,7 @@
  * Where a primitive orders memory, the kernel writes *data before it and after it. If the compiler were free
  * to move the first store, it would leave it out. */
 #include "simt.cuh"
+#include "simt/bytes.cuh"
 #include "simt/grid.cuh"
 #include "simt/system.cuh"
 
@@ -346,12 +347,11 @@ PRIMITIVE(pair_appender) {
     *a.out = list.slot_bytes;
 }
 
-/* st.global.u32 st.shared.u32 st.global.u32 */
+/* ld.global.u32 st.shared.u32 st.global.u32 */
 PRIMITIVE(shared_store) {
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint32_t> array = simt_carve<uint32_t>(arena, 64);
-    *a.out = 1;
-    simt_shared_store(array, 8, 7u);
+    simt_shared_store(array, 8, *a.data);
     *a.out = 2;
 }
 
